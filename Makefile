@@ -1,0 +1,50 @@
+# make demo, make test: both install into .venv what they need, and only when pyproject.toml has changed.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+# slow tests run in CI and with `make test-all`
+SELECT := $(if $(filter true,$(CI)),,-m "not slow")
+
+.PHONY: demo test test-all lint clean
+.DELETE_ON_ERROR:
+
+demo: $(VENV)/.installed
+	mkdir -p demo
+	$(BIN)/regioncount depth --construction three-step --tokens 3,4,5 --max-depth 12 -o demo/depth.jsonl --figure demo/depth.html
+	@for network in examples/*.json; do echo; $(BIN)/regioncount count "$$network" || exit; done
+	@echo; echo "The records are in demo/depth.jsonl, the figure is demo/depth.html."
+
+test: lint
+	$(BIN)/python -m pytest $(SELECT)
+	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m nojit
+
+test-all: SELECT :=
+test-all: test
+
+lint: $(VENV)/.installed-test
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "regioncount needs Python 3.11 or newer; choose one with: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	  then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq python3-venv; \
+	  else echo "Python's venv module is missing; install it with: sudo apt-get install python3-venv" >&2; exit 1; fi
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable .
+	touch $@
+
+$(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable '.[test]'
+	touch $(VENV)/.installed $@
+
+clean:
+	rm -rf $(VENV) demo build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

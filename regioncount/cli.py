@@ -1,0 +1,384 @@
+"""Command line: `regioncount build | count | depth | bench`.
+
+What a command needs is imported inside that command: `--help` loads neither numpy nor numba. Commands return
+their exit code; `main` turns bad input (InputError) and unusable paths (OSError) into one line on stderr and
+exit code 2, and Ctrl-C into 130. Results go to stdout, progress and notes to stderr. Files appear at once and
+whole, so a failed command leaves none; `depth` keeps the records finished before it was interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from regioncount import __version__
+from regioncount.definitions import DEFINITIONS, MEANINGS
+from regioncount.errors import InputError, TooManyPieces
+
+if TYPE_CHECKING:
+    from regioncount.partition import CountResult
+
+CONSTRUCTIONS = (
+    "three-step, one-step, two-heads, tent, zigzag, random-relu, random-maxout or random-transformer"
+)
+BUILD_PARAMETERS = {
+    "tokens": (int, "T", "tokens of a Transformer"),
+    "depth": (int, "D", "depth: blocks of a Transformer, compositions of tent and zigzag"),
+    "pieces": (int, "P", "pieces of a zigzag"),
+    "widths": (str, "N,N,…", "widths of a ReLU or maxout network, input first, output last"),
+    "rank": (int, "K", "candidates of a maxout unit"),
+    "layers": (int, "L", "attention and feedforward pairs of a random Transformer"),
+    "heads": (int, "H", "heads of an attention layer"),
+    "dim": (int, "d", "dimension of a token"),
+    "hidden": (int, "m", "hidden units of a feedforward layer"),
+    "input-dim": (int, "n", "dimension of the input"),
+    "queries": (str, "KIND", "free, or fixed: queries that do not depend on the input"),
+    "seed": (int, "S", "seed of a random network"),
+    "init": (str, "KIND", "distribution of random weights: he or uniform"),
+}
+
+
+class _Parser(argparse.ArgumentParser):
+    def error(self, message: str) -> NoReturn:
+        raise InputError(f"{message} (see {self.prog} --help)")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        The arguments after the program's name; those of the process by default.
+
+    Returns
+    -------
+    int
+        0; 2 after bad input; 130 after Ctrl-C; 141 when the reader of stdout has gone.
+    """
+    words = _attach_domain(list(sys.argv[1:] if argv is None else argv))
+    try:
+        parser = _parser()
+        arguments, rest = parser.parse_known_args(words)
+        if arguments.command == "bench":
+            arguments.rest = rest
+        elif rest:
+            parser.error(f"unrecognized arguments: {' '.join(rest)}")
+        code: int = arguments.run(arguments)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        print("regioncount: interrupted", file=sys.stderr)
+        return 130
+    except BrokenPipeError:
+        with contextlib.suppress(OSError, ValueError):  # what is still buffered must not fail again at exit
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except InputError as error:
+        return _fail(str(error))
+    except OSError as error:
+        return _fail(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+
+
+def _fail(message: str) -> int:
+    print(f"regioncount: error: {' '.join(message.split())}", file=sys.stderr)
+    return 2
+
+
+def _attach_domain(words: list[str]) -> list[str]:
+    """Turn `--domain -1:1` into `--domain=-1:1`; argparse takes the value for an option."""
+    for i in range(len(words) - 1):
+        if words[i] == "--domain" and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
+            words[i : i + 2] = [f"--domain={words[i + 1]}"]
+            break
+    return words
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="regioncount",
+        description="Count the linear regions of piecewise-linear networks.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"regioncount {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    names = ", ".join(DEFINITIONS)
+    most_pieces = "most pieces to keep in memory, default 2,000,000"
+
+    build = commands.add_parser("build", help="write a named network to a file", allow_abbrev=False)
+    build.set_defaults(run=_build)
+    build.add_argument("construction", metavar="NAME", help=CONSTRUCTIONS)
+    for name, (kind, metavar, text) in BUILD_PARAMETERS.items():
+        build.add_argument(f"--{name}", type=kind, metavar=metavar, help=text)
+    build.add_argument("-o", "--output", required=True, metavar="FILE", help="net.json or net.safetensors")
+
+    count = commands.add_parser("count", help="count the regions of a network", allow_abbrev=False)
+    count.set_defaults(run=_count)
+    count.add_argument("network", help="network file, .json or .safetensors")
+    count.add_argument(
+        "--domain",
+        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon); default: the file's own",
+    )
+    count.add_argument("--method", choices=("auto", "interval", "polygon", "grid"), default="auto")
+    count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
+    count.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}")
+    count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
+    count.add_argument("--json", action="store_true", help="print one JSON object")
+
+    depth = commands.add_parser("depth", help="counts against depth beside a bound", allow_abbrev=False)
+    depth.set_defaults(run=_depth)
+    depth.add_argument("--construction", default="three-step", metavar="NAME", help="default: three-step")
+    depth.add_argument("--tokens", type=_integers, required=True, metavar="T,T,…", help="numbers of tokens")
+    depth.add_argument("--max-depth", type=_positive, required=True, metavar="D", help="depths 1…D")
+    depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}")
+    depth.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
+    depth.add_argument("-o", "--output", type=Path, metavar="FILE", help="records, one JSON object a line")
+    depth.add_argument(
+        "--figure", type=Path, metavar="FILE", help="drawing: .html, or .pdf, .png, .svg (with a browser)"
+    )
+
+    bench = commands.add_parser("bench", help="run the benchmarks of a checkout", add_help=False)
+    bench.set_defaults(run=_bench)
+    return parser
+
+
+# --- argument types
+
+
+def _positive(text: str) -> int:
+    try:
+        value = int(text)
+    except ValueError:
+        value = 0
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"expected a positive integer, got {text!r}")
+    return value
+
+
+def _integers(text: str) -> tuple[int, ...]:
+    try:
+        return tuple(int(word) for word in text.split(","))
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected integers such as 3,4,5, got {text!r}") from None
+
+
+def _definitions(text: str) -> tuple[str, ...]:
+    names = tuple(dict.fromkeys(text.split(",")))
+    for name in names:
+        if name not in DEFINITIONS:
+            raise argparse.ArgumentTypeError(f"expected some of {', '.join(DEFINITIONS)}, got {name!r}")
+    return names
+
+
+# --- build
+
+
+def _build(arguments: argparse.Namespace) -> int:
+    from regioncount import constructions, files
+
+    names = [name.replace("-", "_") for name in BUILD_PARAMETERS]
+    given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
+    network = constructions.build(arguments.construction, **given)
+    files.save(network, arguments.output)
+    print(f"{arguments.output}: {len(network.layers)} layers, domain {network.domain}")
+    return 0
+
+
+# --- count
+
+
+def _count(arguments: argparse.Namespace) -> int:
+    if arguments.method == "grid" and arguments.definitions:
+        raise InputError("argument --definitions: --method grid only samples, it gives no counts")
+    if arguments.method != "grid" and arguments.grid is not None:
+        raise InputError("argument --grid: needs --method grid")
+
+    from regioncount import files
+    from regioncount.domain import parse_domain
+
+    network = files.load(arguments.network)
+    if arguments.domain is None and network.domain is None:
+        raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
+    result, note = _count_within_memory(
+        network,
+        arguments.definitions,
+        domain=None if arguments.domain is None else parse_domain(arguments.domain),
+        method=arguments.method,
+        grid=arguments.grid,
+        **({} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}),
+    )
+    report = _report(arguments.network, result, note)
+    if arguments.json:
+        import json
+
+        print(json.dumps(report))
+    else:
+        _print_count(report)
+    return 0
+
+
+def _count_within_memory(
+    network: Any, definitions: tuple[str, ...] | None, **options: Any
+) -> tuple[CountResult, str]:
+    """Count what was named, or everything; beyond `max_pieces`, if nothing was named, `activation` alone."""
+    from regioncount.partition import count
+
+    if options["method"] == "grid":
+        return count(network, **options), ""
+    try:
+        return count(network, definitions=definitions or DEFINITIONS, **options), ""
+    except TooManyPieces as error:
+        if definitions is not None:
+            raise
+        note = f"{error}; only activation was counted"
+        print(f"regioncount: note: {note}", file=sys.stderr)
+        return count(network, definitions=("activation",), **options), note
+
+
+def _report(path: str, result: CountResult, note: str) -> dict[str, Any]:
+    """The object of `count --json`."""
+    report = {
+        "network": path,
+        "domain": str(result.domain),
+        "method": result.method,
+        "counts": result.counts,
+        "depth_profile": result.depth_profile,
+        "pieces": result.pieces,
+        "certified": result.certified,
+        "undecided": result.undecided,
+        "estimate": result.estimate,
+        "seconds": result.seconds,
+        "note": "; ".join(filter(None, (result.note, note))),
+    }
+    if result.estimate is None:
+        del report["estimate"]
+    return report
+
+
+def _print_count(report: dict[str, Any]) -> None:
+    for key in ("network", "domain", "method"):
+        print(f"{key:<9} {report[key]}")
+    print()
+    if estimate := report.get("estimate"):
+        points = " x ".join(f"{n:,}" for n in estimate["points"])
+        print(f"an estimate from {points} sampled points, not a count:")
+        print(f"{estimate['activation']:>15,}  distinct activation patterns")
+        print(f"{estimate['components']:>15,}  connected components of equal pattern")
+    else:
+        print(f"{'definition':<14} {'count':>15}  regions are")
+        for name, value in report["counts"].items():
+            print(f"{name:<14} {value:>15,}  {MEANINGS.get(name, '')}")
+        if report["certified"]:
+            verdict = "certified: every decision was proved"
+        else:
+            verdict = f"not certified: {report['undecided']:,} undecided decisions followed their float value"
+        print(f"\n{verdict}")
+    if report["depth_profile"]:
+        print("\nafter layer            activation")
+        for entry in report["depth_profile"]:
+            print(f"{entry['layer']:>4}  {entry['type']:<12} {entry['activation']:>14,}")
+    pieces = f"{report['pieces']:,} pieces, " if report["pieces"] else ""
+    print(f"\n{pieces}{report['seconds']:.3g} s")
+    if report["note"]:
+        print(f"note: {report['note']}")
+
+
+# --- depth
+
+
+def _depth(arguments: argparse.Namespace) -> int:
+    from regioncount import figures, sweep
+
+    if arguments.output is not None:
+        _check_place("-o", arguments.output)
+    if arguments.figure is not None:
+        _check_place("--figure", arguments.figure, figures.FORMATS)
+    records: list[dict[str, Any]] = []
+    output = contextlib.nullcontext() if arguments.output is None else sweep.RecordWriter(arguments.output)
+    with output as write, _Progress(len(arguments.tokens) * arguments.max_depth) as progress:
+
+        def finished(record: dict[str, Any]) -> None:
+            records.append(record)
+            if write is not None:
+                write(record)
+            progress.clear()
+            _print_record(record, header=len(records) == 1)
+            progress.show(len(records))
+
+        sweep.depth_sweep(
+            arguments.construction,
+            arguments.tokens,
+            arguments.max_depth,
+            definitions=arguments.definitions or DEFINITIONS,
+            on_record=finished,
+            max_pieces=arguments.max_pieces,
+        )
+    if arguments.figure is not None:
+        counted = records[0]["counts"]
+        definition = "linear" if "linear" in counted else next(iter(counted))
+        figures.write_figure(figures.depth_figure(records, definition), arguments.figure)
+    return 0
+
+
+def _check_place(option: str, path: Path, formats: Sequence[str] = ()) -> None:
+    """Refuse before the work what could only fail after it."""
+    if path.is_dir():
+        raise InputError(f"argument {option}: {path} is a directory")
+    if not path.parent.is_dir():
+        raise InputError(f"argument {option}: {path}: there is no folder {path.parent}")
+    if formats and path.suffix.lower() not in formats:
+        raise InputError(f"argument {option}: expected a name in {', '.join(formats)}, got {path.name}")
+
+
+def _print_record(record: dict[str, Any], header: bool) -> None:
+    widths = {name: max(len(name), 12) for name in record["counts"]}
+    if header:
+        names = "".join(f"  {name:>{width}}" for name, width in widths.items())
+        print(f"{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
+    counts = "".join(f"  {record['counts'][name]:>{width},}" for name, width in widths.items())
+    bound = "" if record["bound"] is None else f"{record['bound']:,}"
+    certified = "yes" if record["certified"] else "no"
+    print(f"{record['tokens']:>3} {record['depth']:>4}{counts}  {bound:>12}  {certified}", flush=True)
+
+
+class _Progress:
+    """One line on stderr, `[####    ] 3/12`, where stderr is a terminal; nothing elsewhere."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        self.visible = sys.stderr.isatty()
+
+    def __enter__(self) -> _Progress:
+        self.show(0)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.clear()
+
+    def show(self, done: int) -> None:
+        if self.visible:
+            bar = "#" * (30 * done // self.total)
+            print(f"\r[{bar:<30}] {done}/{self.total}", end="", file=sys.stderr, flush=True)
+
+    def clear(self) -> None:
+        if self.visible:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+# --- bench
+
+
+def _bench(arguments: argparse.Namespace) -> int:
+    from importlib import import_module
+
+    checkout = Path(__file__).resolve().parent.parent
+    if not (checkout / "benchmarks" / "cases.py").is_file():
+        raise InputError("bench needs a checkout: no benchmarks/cases.py beside the package")
+    sys.path.insert(0, str(checkout))
+    code: int = import_module("benchmarks.cases").main(arguments.rest)
+    return code

@@ -1,0 +1,641 @@
+"""Drives the kernels: stacks that grow, questions settled exactly, finished pieces collected.
+
+An engine works in coordinates ξ with |ξ| ≤ 1, x = centre + scale·ξ, where the scale is a power of two for each coordinate:
+:class:`Window`.  A kernel that meets a decision that floats cannot take returns; the *judge* here takes it in rational
+arithmetic on the exact lines of that piece (``lowering.Composer``), stores the verdict and lets the kernel go on.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import cmp_to_key
+from itertools import combinations, pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regioncount.domain import Box, Interval, Polygon
+from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
+from regioncount.exact import Line, Real, between, compare, crossing, nearest_float, real_roots, sign_at
+from regioncount.lowering import BIT, SET, Composer, Lowered, Program, Unit, flatten
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+U = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Window:
+    """The engine's coordinates of a domain: x = centre + scale·ξ, |ξ| ≤ 1, scales powers of two."""
+
+    centre: tuple[Fraction, ...]
+    scale: tuple[Fraction, ...]
+
+    @classmethod
+    def around(cls, points: Sequence[Sequence[Fraction]]) -> Window:
+        """The window of a bounded set with these extreme points."""
+        centre, scale = [], []
+        for coordinates in zip(*points, strict=True):
+            low, high = min(coordinates), max(coordinates)
+            middle = Fraction(float((low + high) / 2))
+            reach = max(high - middle, middle - low)
+            power = reach.numerator.bit_length() - reach.denominator.bit_length() - 1
+            while Fraction(2) ** power < reach:
+                power += 1
+            centre.append(middle)
+            scale.append(Fraction(2) ** power)
+        return cls(tuple(centre), tuple(scale))
+
+    def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
+        """A point in engine coordinates."""
+        return tuple((x - c) / s for x, c, s in zip(point, self.centre, self.scale, strict=True))
+
+    def outward(self, points: np.ndarray) -> np.ndarray:
+        """Points (n, dim) of the engine in the user's coordinates, in float64."""
+        return np.array([float(c) for c in self.centre]) + points * np.array([float(s) for s in self.scale])
+
+    def outward_maps(self, maps: np.ndarray) -> np.ndarray:
+        """Maps (n, out, dim + 1) of ξ as maps of x, in float64."""
+        out = maps.copy()
+        slopes = maps[:, :, :-1] / np.array([float(s) for s in self.scale])
+        out[:, :, :-1] = slopes
+        out[:, :, -1] -= slopes @ np.array([float(c) for c in self.centre])
+        return out
+
+
+@dataclass
+class Decisions:
+    """How many decisions the exact stage took, and how many nothing settled."""
+
+    exact: int = 0
+    undecided: int = 0
+
+
+def as_floats(numerators: np.ndarray, denominator: int) -> np.ndarray:
+    """Exact rationals to the nearest floats; beyond their range, infinity."""
+    out = np.empty(numerators.shape)
+    flat = out.ravel()
+    for i, n in enumerate(numerators.ravel()):
+        try:
+            flat[i] = n / denominator
+        except OverflowError:
+            flat[i] = np.inf if n > 0 else -np.inf
+    return out
+
+
+class Judge:
+    """Exact score differences on the cells of activation patterns."""
+
+    def __init__(self, lowered: Lowered, window: Window) -> None:
+        self.lowered = lowered
+        self.composer = Composer(lowered, window.centre, window.scale)
+        self.first_unit = [0]
+        for block in lowered.blocks:
+            self.first_unit.append(self.first_unit[-1] + len(block.units))
+
+    def difference(self, block: int, unit: int, i: int, j: int, pattern: np.ndarray) -> list[int]:
+        """Score i − score j (or the score of a BIT unit), up to a positive factor.
+
+        Coefficients of [1, x, x²] on the line, of [1, x, y, xx, xy, yy] in the plane.
+        """
+        this = self.lowered.blocks[block].units[unit - self.first_unit[block]]
+        p, _ = self.composer.score(block, this, i, pattern)
+        if this.kind == BIT:
+            return p
+        q, _ = self.composer.score(block, this, j, pattern)
+        return [a - b for a, b in zip(p, q, strict=True)]
+
+
+class PlaneJudge(Judge):
+    """Exact answers about lines of a piece in the plane; ``edges`` are the domain's exact lines, positive inside."""
+
+    def __init__(self, lowered: Lowered, window: Window, edges: list[Line]) -> None:
+        super().__init__(lowered, window)
+        self.edges = edges
+        self._lines: dict[tuple[int, int, int, int, bytes], Line] = {}
+
+    def line(self, tag: Sequence[int], pattern: np.ndarray) -> Line:
+        """The line on which candidates i and j of a unit tie (positive where i is ahead), on the cell of ``pattern``."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        if block < 0:
+            return self.edges[unit]
+        key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
+        found = self._lines.get(key)
+        if found is None:
+            if len(self._lines) > 100_000:
+                self._lines.clear()
+            found = self._lines[key] = self._line(block, unit, i, j, pattern)
+        return found
+
+    def _line(self, block: int, unit: int, i: int, j: int, pattern: np.ndarray) -> Line:
+        c, a, b, *quadratic = self.difference(block, unit, i, j, pattern)
+        if any(quadratic):
+            raise self.conic(block)
+        return a, b, c
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        layer = self.lowered.blocks[block].layer
+        return NeedsConicEngine(
+            f"layers[{layer}] (attention): a score is quadratic on a piece of this domain; enumerating it needs the conic "
+            "engine, which is not there yet (use --method grid for an estimate)"
+        )
+
+    def at_corner(self, tag: Sequence[int], before: Sequence[int], after: Sequence[int], pattern: np.ndarray) -> int:
+        """Sign of a line at the corner where two edges meet."""
+        corner = crossing(self.line(before, pattern), self.line(after, pattern))
+        return sign_at(self.line(tag, pattern), corner)
+
+    def same_map(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if two candidates have one score map on the cell, else 0."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        return int(not any(self.difference(block, unit, i, j, pattern)))
+
+    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if all scores of a unit differ by affine functions on the cell; otherwise the conic engine is needed."""
+        block, unit = int(tag[0]), int(tag[1])
+        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
+        for j in range(1, count):
+            if any(self.difference(block, unit, 0, j, pattern)[3:]):
+                raise self.conic(block)
+        return 1
+
+
+class LineJudge(Judge):
+    """Exact subdivision of a piece of the line; ``ends`` are the domain's two ends."""
+
+    def __init__(self, lowered: Lowered, window: Window, ends: tuple[Fraction, Fraction]) -> None:
+        super().__init__(lowered, window)
+        self.ends = ends
+        self._roots: dict[tuple[int, int, int, int, bytes], Real] = {}
+
+    def end(self, tag: Sequence[int], pattern: np.ndarray) -> Real:
+        """The exact end of a piece with this pattern."""
+        block, unit, i, j = (int(x) for x in tag)
+        if block < 0:
+            return self.ends[unit]
+        key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
+        found = self._roots.get(key)
+        if found is None:
+            if len(self._roots) > 100_000:
+                self._roots.clear()
+            polynomial = self.difference(block, unit, i, j, pattern)
+            roots = real_roots(*polynomial)  # score i falls behind score j here
+            found = self._roots[key] = roots[-1] if polynomial[2] < 0 else roots[0]
+        return found
+
+    def split(
+        self, block: int, tags: np.ndarray, pattern: np.ndarray
+    ) -> tuple[list[Real], list[tuple[int, int, int]], np.ndarray, set[int]]:
+        """Where the choices of ``block`` change inside a piece.
+
+        Returns the points, increasing; for each the unit and two candidates whose tie it is; the pattern columns of the block
+        between them (n_points + 1, n_columns); and the units that change.
+        """
+        low, high = (self.end(tag, pattern) for tag in tags)
+        this = self.lowered.blocks[block]
+        start = np.zeros(this.last_column - this.first_column, dtype=np.uint8)
+        events: list[tuple[Real, tuple[int, int, int], list[int], list[int]]] = []
+        for index, unit in enumerate(this.units, self.first_unit[block]):
+            columns = [c - this.first_column for c in unit.columns]
+            if unit.kind == BIT:
+                c0, c1, _ = self.difference(block, index, 0, 0, pattern)
+                if not c1:
+                    start[columns[0]] = c0 > 0
+                    continue
+                root = Fraction(-c0, c1)
+                inside = compare(root, low) > 0
+                start[columns[0]] = c1 > 0 if not inside else c1 < 0
+                if inside and compare(root, high) < 0:
+                    on, off = ([columns[0]], []) if c1 > 0 else ([], [columns[0]])
+                    events.append((root, (index, 0, 0), off, on))
+            elif unit.kind == SET:
+                winners, changes = self._envelope(block, unit, pattern, low, high)
+                start[[columns[i] for i in winners]] = 1
+                for root, before, after in changes:
+                    tag = (index, before[0], after[0])
+                    events.append((root, tag, [columns[i] for i in before], [columns[i] for i in after]))
+        events.sort(key=cmp_to_key(lambda e, f: compare(e[0], f[0])))
+        points: list[Real] = []
+        at_tags: list[tuple[int, int, int]] = []
+        rows = [start]
+        for root, tag, before, after in events:
+            if not points or compare(points[-1], root) != 0:
+                points.append(root)
+                at_tags.append(tag)
+                rows.append(rows[-1].copy())
+            rows[-1][before] = 0
+            rows[-1][after] = 1
+        return points, at_tags, np.array(rows), {tag[0] for _, tag, _, _ in events}
+
+    def _envelope(
+        self, block: int, unit: Unit, pattern: np.ndarray, low: Real, high: Real
+    ) -> tuple[list[int], list[tuple[Real, list[int], list[int]]]]:
+        """Winners right of ``low``, and the changes (where, winners before, winners after) up to ``high``."""
+        ties: dict[tuple[int, ...], list[int]] = {}
+        for i in range(len(unit.values)):
+            score, _ = self.composer.score(block, unit, i, pattern)
+            ties.setdefault(tuple(score), []).append(i)
+        maps = list(ties)
+        if len(maps) == 1:
+            return ties[maps[0]], []
+        crossings: list[Real] = []
+        for p, q in combinations(maps, 2):
+            roots = real_roots(*(a - b for a, b in zip(p, q, strict=True)))
+            crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
+        crossings.sort(key=cmp_to_key(compare))
+        points: list[Real] = [low]
+        for x in crossings:
+            if compare(x, points[-1]) > 0:
+                points.append(x)
+        first: list[int] = []
+        changes: list[tuple[Real, list[int], list[int]]] = []
+        won: tuple[int, ...] | None = None
+        for x, after in pairwise([*points, high]):
+            inside = between(x, after)
+            best = max(maps, key=lambda c: c[0] + inside * (c[1] + inside * c[2]))  # noqa: B023 - used at once
+            if won is None:
+                first = ties[best]
+            elif best is not won:
+                changes.append((x, ties[won], ties[best]))
+            won = best
+        return first, changes
+
+
+@dataclass
+class PlanePieces:
+    """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``."""
+
+    corners: np.ndarray
+    tags: np.ndarray
+    offsets: np.ndarray
+    patterns: np.ndarray
+    maps: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass
+class LinePieces:
+    """What the interval kernel emitted, in engine coordinates; see ``kernels.interval.Leaves``."""
+
+    ends: np.ndarray
+    tags: np.ndarray
+    patterns: np.ndarray
+    maps: np.ndarray
+    errors: np.ndarray
+
+
+@dataclass
+class Outcome:
+    """Result of a run.
+
+    ``patterns[b]`` is the number of activation patterns of the network cut after block b, ``n_pieces`` that of pieces;
+    ``pieces`` holds them if they were asked for.
+    """
+
+    patterns: np.ndarray
+    n_pieces: int
+    pieces: Any
+    judge: Any
+    window: Window
+    decisions: Decisions = field(default_factory=Decisions)
+
+
+def polygon_run(lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None) -> Outcome:
+    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted.
+
+    Raises
+    ------
+    NeedsConicEngine
+        If a score is quadratic on a piece.
+    TooManyPieces
+        If there are more than ``max_pieces``.
+    """
+    return _PolygonRun(lowered, domain, emit, max_pieces).run()
+
+
+class _PolygonRun:
+    FRAMES, CORNERS, REQUESTS, TABLE, LEAVES = 64, 16, 4096, 1 << 16, 2048
+
+    def __init__(self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None) -> None:
+        from regioncount.kernels import polygon
+
+        self.kernel = polygon
+        self.lowered = lowered
+        self.program: Program = flatten(lowered)
+        self.window = Window.around(domain.vertices)
+        corners = [self.window.inward(v) for v in domain.vertices]
+        self.judge = PlaneJudge(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
+        self.max_pieces = max_pieces
+        self.decisions = Decisions()
+        self._allocate(len(corners), emit)
+        self._first_frame(corners)
+
+    def _allocate(self, n_corners: int, emit: bool) -> None:
+        k, blocks = self.kernel, self.program.blocks
+        n_blocks = len(blocks)
+        widest = int(max(blocks[:, 5].max(), 1))
+        choices = int(max(blocks[:, 12].max(), 1))
+        candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
+        frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
+        self.stack = k.Stack(
+            np.zeros((frames, corners, 7)), np.zeros((frames, corners, 6), dtype=np.int64),
+            np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, 3, widest)),
+            np.zeros((frames, self.lowered.columns), dtype=np.uint8),
+        )  # fmt: skip
+        self.roots = k.Roots(
+            np.zeros((n_blocks, 4, widest)), np.zeros((n_blocks, 4, candidates)), np.zeros((n_blocks, 4, 3)),
+            np.zeros(n_blocks, dtype=np.int64),
+        )  # fmt: skip
+        state = np.zeros(11, dtype=np.int64)
+        state[k.NEXT_ROOT] = 1
+        state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
+        state[k.EMIT] = emit
+        state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
+        self.most = int(self.program.units[:, 4].max(initial=1))  # candidates of a unit
+        table = np.zeros((self.TABLE, 3), dtype=np.int64)
+        table[:, 2] = 2
+        self.run_ = k.Run(
+            state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
+            np.zeros((2, widest)), np.zeros((3, max(corners, self.most)), dtype=np.int64), np.zeros(4),
+            np.zeros(5, dtype=np.int64),
+        )  # fmt: skip
+        leaves = self.LEAVES if emit else 0
+        self.n_out = int(blocks[-1, 5]) if emit else 0
+        self.leaves = k.Leaves(
+            np.zeros((8 * leaves + corners, 3)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
+            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
+            np.zeros((leaves, 3, self.n_out + 1)),
+        )  # fmt: skip
+        self.chunks: list[tuple[np.ndarray, ...]] = []
+
+    def _first_frame(self, corners: list[tuple[Fraction, ...]]) -> None:
+        k, stack = self.kernel, self.stack
+        for v, point in enumerate(corners):
+            xy = [float(x) for x in point]
+            exact = all(Fraction(f) == x for f, x in zip(xy, point, strict=True))
+            stack.edges[0, v, :3] = [*xy, 0.0 if exact else 2 * U]
+            a, b, c = self.judge.edges[v]
+            size = max(abs(a), abs(b), abs(c))
+            line = np.array([a / size, b / size, c / size])
+            length = float(np.hypot(line[0], line[1]))
+            stack.edges[0, v, 3:] = [*(line / length), 16 * U / length]
+            stack.tags[0, v] = [-1, v, 0, 0, -1 - v, k.mix(2**40, v)]
+        stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
+        numerators, denominator = self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8))
+        first = as_floats(numerators, denominator)
+        n = first.shape[1]
+        stack.map[0, :, :n] = first
+        self.roots.map[0, 3, :n] = U * np.abs(first).sum(axis=0)
+        with np.errstate(over="ignore"):
+            self.roots.norm[0, k.ERROR] = 1.01 * U * np.sqrt((first * first).sum(axis=1)) + 1e-300
+
+    def run(self) -> Outcome:
+        k = self.kernel
+        if self.run_.state[k.LAST_BLOCK] < 0:  # no choices at all and nothing to emit
+            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
+        while True:
+            status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves)
+            if status == k.OK:
+                break
+            if status == k.REQUEST:
+                self._settle()
+            elif status == k.GROW_FRAMES:
+                self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
+            elif status == k.GROW_CORNERS:
+                self._grow_corners()
+            elif status == k.FULL:
+                self._drain()
+            else:
+                raise too_many(self.max_pieces)
+        pieces = None
+        if self.run_.state[k.EMIT]:
+            self._drain()
+            pieces = self._collect()
+        counts = self.run_.counts  # patterns are convex here, so pieces are patterns
+        return Outcome(counts, int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
+
+    def _settle(self) -> None:
+        k, run = self.kernel, self.run_
+        count = int(run.state[k.N_REQUESTS])
+        verdicts = np.empty(count, dtype=np.int64)
+        for q in range(count):
+            request = run.request[q]
+            pattern = self.stack.pattern[request[0]]
+            tag = request[2:6]
+            if request[1] == k.AT_CORNER:
+                verdicts[q] = self.judge.at_corner(tag, request[6:10], request[10:14], pattern)
+            elif request[1] == k.SAME_MAP:
+                verdicts[q] = self.judge.same_map(tag, pattern)
+            else:
+                verdicts[q] = self.judge.affine(tag, pattern)
+        self.decisions.exact += count
+        k.answer(run, verdicts, count)
+
+    def _grow_corners(self) -> None:
+        edges, tags, *rest = self.stack
+        wider = [np.concatenate([a, np.zeros_like(a)], axis=1) for a in (edges, tags)]
+        self.stack = self.kernel.Stack(*wider, *rest)
+        scratch = np.zeros((3, max(wider[0].shape[1], self.most)), dtype=np.int64)
+        self.run_ = self.run_._replace(scratch=scratch)
+
+    def _drain(self) -> None:
+        k, state, leaves = self.kernel, self.run_.state, self.leaves
+        n, m = int(state[k.N_PIECES]), int(state[k.N_CORNERS])
+        if n == 0 and self.chunks:  # one piece alone is larger than the buffers
+            leaves = self.leaves = k.Leaves(*(np.concatenate([a, np.zeros_like(a)]) for a in leaves))
+        self.chunks.append(
+            (leaves.corners[:m].copy(), leaves.tags[:m].copy(), leaves.size[:n].copy(), leaves.pattern[:n].copy(),
+             leaves.map[:n].copy())
+        )  # fmt: skip
+        state[k.N_PIECES] = state[k.N_CORNERS] = 0
+
+    def _collect(self) -> PlanePieces:
+        corners, tags, sizes, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return PlanePieces(corners, tags, offsets, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])
+
+
+def too_many(max_pieces: int | None) -> TooManyPieces:
+    """The error for a partition larger than allowed."""
+    return TooManyPieces(
+        f"max_pieces: the partition has more than {max_pieces} pieces; raise max_pieces (--max-pieces), or count activation "
+        "regions alone, which needs no memory"
+    )
+
+
+def interval_run(lowered: Lowered, domain: Interval, emit: bool, max_pieces: int | None, exact: bool = False) -> Outcome:
+    """Subdivide an interval; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` uses no floats.
+
+    Raises
+    ------
+    TooManyPieces
+        If there are more than ``max_pieces``.
+    """
+    return _IntervalRun(lowered, domain, emit, max_pieces, exact).run()
+
+
+class _IntervalRun:
+    FRAMES, EVENTS, LEAVES, PRINTS = 256, 256, 4096, 1 << 16
+
+    def __init__(self, lowered: Lowered, domain: Interval, emit: bool, max_pieces: int | None, exact: bool) -> None:
+        from regioncount.kernels import interval
+
+        self.kernel = interval
+        self.lowered = lowered
+        self.program = flatten(lowered)
+        self.window = Window.around([(domain.low,), (domain.high,)])
+        ends = (self.window.inward((domain.low,))[0], self.window.inward((domain.high,))[0])
+        self.judge = LineJudge(lowered, self.window, ends)
+        self.max_pieces = max_pieces
+        self.decisions = Decisions()
+        self._allocate(emit, exact)
+        self._first_frame(ends)
+
+    def _allocate(self, emit: bool, exact: bool) -> None:
+        k, blocks = self.kernel, self.program.blocks
+        n_blocks, columns = len(blocks), self.lowered.columns
+        widest = int(max(blocks[:, 5].max(), 1))
+        most = int(self.program.units[:, 4].max(initial=1))
+        events = self.EVENTS + int(blocks[:, 12].max(initial=1)) + 2 * most * most
+        self.width = int(max((blocks[:, 10] - blocks[:, 9]).max(), 1))
+        candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
+        frames = self.FRAMES
+        self.stack = k.Stack(
+            np.zeros((frames, 2, 2)), np.zeros((frames, 2, 4), dtype=np.int64), np.zeros(frames, dtype=np.int64),
+            np.zeros((frames, 2, widest)), np.zeros((frames, columns), dtype=np.uint8),
+        )  # fmt: skip
+        self.roots = k.Roots(np.zeros((n_blocks, 3, widest)), np.zeros((n_blocks, 4, 2)))
+        self.events = k.Events(
+            np.zeros((events, 2)), np.zeros((events, 3), dtype=np.int64), np.zeros(events, dtype=np.int64),
+            np.zeros((candidates, 4)), np.zeros((events + 1, self.width), dtype=np.uint8),
+            np.zeros(int(max((blocks[:, 8] - blocks[:, 7]).max(), 1)), dtype=np.uint8),
+        )  # fmt: skip
+        state = np.zeros(11, dtype=np.int64)
+        state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
+        state[k.EMIT] = emit
+        state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
+        state[k.FORCE_EXACT] = exact
+        state[k.FINGERPRINTS] = self.lowered.has_products
+        prints = self.PRINTS if self.lowered.has_products else 0
+        self.run_ = k.Run(state, np.zeros(n_blocks, dtype=np.int64), np.zeros((prints, 3), dtype=np.int64))
+        leaves = self.LEAVES if emit else 0
+        n_out = int(blocks[-1, 5]) if emit else 0
+        self.leaves = k.Leaves(
+            np.zeros((leaves, 2, 2)), np.zeros((leaves, 2, 4), dtype=np.int64), np.zeros((leaves, columns), dtype=np.uint8),
+            np.zeros((leaves, 2, n_out + 1)),
+        )  # fmt: skip
+        self.chunks: list[tuple[np.ndarray, ...]] = []
+        self.seen = np.zeros((0, 3), dtype=np.int64)
+
+    def _first_frame(self, ends: tuple[Fraction, Fraction]) -> None:
+        stack = self.stack
+        for side, x in enumerate(ends):
+            at = float(x)
+            stack.ends[0, side] = [at, 0.0 if Fraction(at) == x else 2 * U]
+            stack.tags[0, side] = [-1, side, 0, 0]
+        first = as_floats(*self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
+        n = first.shape[1]
+        stack.map[0, :, :n] = first
+        self.roots.map[0, 2, :n] = U * np.abs(first).sum(axis=0)
+        with np.errstate(over="ignore"):
+            self.roots.norm[0, self.kernel.ERROR] = 1.01 * U * np.sqrt((first * first).sum(axis=1)) + 1e-300
+
+    def run(self) -> Outcome:
+        k, state = self.kernel, self.run_.state
+        if state[k.LAST_BLOCK] < 0:
+            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
+        p, best = np.zeros(4), np.zeros(4)
+        while True:
+            status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.events, self.leaves, p, best)
+            while status == k.EXACT:
+                self._split_exactly()
+                status = self._spread()
+            if status == k.OK and state[k.TOP] < 0:
+                break
+            self._serve(status)
+        self._collect_prints()
+        pieces = None
+        if state[k.EMIT]:
+            self._drain()
+            pieces = self._collect()
+        counts = self.run_.counts
+        patterns = counts
+        if self.lowered.has_products:
+            patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
+        return Outcome(patterns, int(counts[state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
+
+    def _spread(self) -> int:
+        """Let the kernel go on from events found exactly; serves what it needs for that."""
+        while True:
+            status = self.kernel.spread(self.program, self.run_, self.stack, self.roots, self.events, int(self.run_.state[0]))
+            if status == self.kernel.OK:
+                return status
+            self._serve(status)
+
+    def _serve(self, status: int) -> None:
+        k = self.kernel
+        if status == k.GROW_FRAMES:
+            self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
+        elif status == k.GROW_EVENTS:
+            self._grow_events()
+        elif status == k.FULL:
+            self._drain()
+            self._collect_prints()
+            need = int(self.run_.state[k.N_EVENTS]) + 1
+            if self.lowered.has_products and need > len(self.run_.prints):
+                self.run_ = self.run_._replace(prints=np.zeros((2 * need, 3), dtype=np.int64))
+        elif status == k.LIMIT:
+            raise too_many(self.max_pieces)
+
+    def _grow_events(self) -> None:
+        at, tags, order, score, choice, varies = self.events
+        at, tags, order = (np.concatenate([a, np.zeros_like(a)]) for a in (at, tags, order))
+        self.events = self.kernel.Events(at, tags, order, score, np.zeros((len(at) + 1, self.width), dtype=np.uint8), varies)
+
+    def _split_exactly(self) -> None:
+        k, state = self.kernel, self.run_.state
+        f = int(state[k.TOP])
+        block = int(self.stack.block[f])
+        points, tags, choice, changing = self.judge.split(block, self.stack.tags[f], self.stack.pattern[f])
+        n = len(points)
+        while n + 1 > len(self.events.at):
+            self._grow_events()
+        events = self.events
+        for e, (x, tag) in enumerate(zip(points, tags, strict=True)):
+            events.at[e] = [nearest_float(x), 4 * U]
+            events.tags[e] = tag
+            events.order[e] = e
+        events.choice[: n + 1, : choice.shape[1]] = choice
+        events.varies[:] = 0
+        for unit in changing:
+            events.varies[unit - self.judge.first_unit[block]] = 1
+        state[k.N_EVENTS] = n
+        self.decisions.exact += 1
+
+    def _drain(self) -> None:
+        k, state, leaves = self.kernel, self.run_.state, self.leaves
+        n = int(state[k.N_PIECES])
+        self.chunks.append(tuple(a[:n].copy() for a in leaves))
+        state[k.N_PIECES] = 0
+
+    def _collect_prints(self) -> None:
+        k, state = self.kernel, self.run_.state
+        n = int(state[k.N_PRINTS])
+        if n:
+            self.seen = np.unique(np.concatenate([self.seen, self.run_.prints[:n]]), axis=0)
+            state[k.N_PRINTS] = 0
+
+    def _collect(self) -> LinePieces:
+        ends, tags, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
+        return LinePieces(ends, tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])
+
+
+def _edge(corners: list[tuple[Fraction, ...]], i: int) -> Line:
+    """The exact line of edge i of a counter-clockwise polygon, positive inside."""
+    (x0, y0), (x1, y1) = corners[i], corners[(i + 1) % len(corners)]
+    a, b = y0 - y1, x1 - x0
+    c = -(a * x0 + b * y0)
+    common = np.lcm.reduce([a.denominator, b.denominator, c.denominator], dtype=object)
+    return int(a * common), int(b * common), int(c * common)

@@ -1,0 +1,456 @@
+"""Network files: JSON, or one safetensors file for large networks.
+
+A file is refused, not repaired: unknown keys, wrong shapes, NaN, infinity, a repeated key and the like raise
+one line that names the file, the layer and the field.  Numbers are kept exactly: a JSON integer within range
+of float64, a float as the float64 it parses to, a string such as "1/3" as the fraction.
+
+A safetensors file has the same JSON, under the metadata key ``regioncount``, with each array replaced by
+``{"tensor": name}``, a maxout layer of unequal ranks by a list of them, one a unit.  Files are written under
+another name in the same folder and then moved, so that a reader or a crash never meets half a file.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any, NoReturn, TypeAlias
+
+import numpy as np
+
+from regioncount.domain import parse_domain
+from regioncount.errors import InputError, located, shown
+from regioncount.exact import ExactArray, json_number
+from regioncount.network import (
+    Abs,
+    Affine,
+    Attention,
+    Embed,
+    Feedforward,
+    Head,
+    Layer,
+    LeakyReLU,
+    Maxout,
+    Network,
+    Readout,
+    ReLU,
+)
+
+FORMAT = "regioncount-network"
+VERSION = 1
+_METADATA_KEY = "regioncount"
+_TENSOR_TYPES = ("F64", "F32", "F16", "I64", "I32", "I16", "I8", "U64", "U32", "U16", "U8")
+
+Resolve: TypeAlias = Callable[[Any, str], Any]  # (value in the JSON, field) -> array-like
+Store: TypeAlias = Callable[[ExactArray, str], Any]  # (array, field) -> value in the JSON
+
+# type -> (class, required keys, optional keys)
+_LAYERS: dict[str, tuple[Callable[..., Layer], tuple[str, ...], tuple[str, ...]]] = {
+    "affine": (Affine, ("weight",), ("bias",)),
+    "relu": (ReLU, (), ()),
+    "leaky_relu": (LeakyReLU, ("slope",), ()),
+    "abs": (Abs, (), ()),
+    "maxout": (Maxout, ("weight",), ("bias",)),
+    "embed": (Embed, ("weight",), ("bias",)),
+    "attention": (Attention, ("heads",), ("residual", "mask", "activation", "scale")),
+    "feedforward": (Feedforward, ("hidden", "output"), ("residual", "activation")),
+    "readout": (Readout, ("token",), ("coordinates",)),
+}
+_HEAD = ("query", "key", "value", "output")
+
+
+# -------------------------------------------------------------------------------- load and save
+
+
+def load(path: str | os.PathLike[str]) -> Network:
+    """Read a network file.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.json`` or ``.safetensors``.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or it is refused; the message names the file, the layer and the field.
+    """
+    with _file_errors(path, "read"):
+        if _suffix(path) == ".json":
+            return network_from_dict(_parse_json(_decode(Path(path).read_bytes())))
+        return _load_safetensors(Path(path))
+
+
+def save(network: Network, path: str | os.PathLike[str], round: bool = False) -> None:
+    """Write a network file, all of it or nothing.
+
+    Parameters
+    ----------
+    network : Network
+    path : path-like
+        ``.json``, which keeps every number exactly, or ``.safetensors``, which stores weights as float64.
+    round : bool
+        Whether weights that float64 does not hold exactly may be rounded in a safetensors file.
+
+    Raises
+    ------
+    InputError
+        If such a weight is not to be rounded, or the file cannot be written.
+    """
+    if not isinstance(network, Network):
+        raise InputError(f"network: expected a Network, got {shown(network)}")
+    with _file_errors(path, "write"):
+        if _suffix(path) == ".json":
+            content = _dump_json(network_to_dict(network)).encode() + b"\n"
+        else:
+            content = _dump_safetensors(network, round)
+        _replace(path, content)
+
+
+def network_to_dict(network: Network) -> dict[str, Any]:
+    """Return the JSON object of a network file, every number exact.
+
+    Raises
+    ------
+    InputError
+        If the network's domain is none for its inputs, or a fraction has more than 4300 digits.
+
+    Examples
+    --------
+    >>> network_to_dict(Network(1, [LeakyReLU("1/3")]))["layers"]
+    [{'type': 'leaky_relu', 'slope': '1/3'}]
+    """
+    return _write_network(network, lambda array, field: array.tolist())
+
+
+def network_from_dict(data: Any) -> Network:
+    """Return the network of the JSON object of a network file.
+
+    Raises
+    ------
+    InputError
+        If the object is refused; the message names the layer and the field.
+
+    Examples
+    --------
+    >>> data = {"format": "regioncount-network", "version": 1, "input_dim": 2, "layers": [{"type": "relu"}]}
+    >>> network_from_dict(data).output_dim
+    2
+    """
+    return _read_network(data, lambda value, field: value)
+
+
+# -------------------------------------------------------------------------------- the file system
+
+
+def _suffix(path: str | os.PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".json", ".safetensors"):
+        raise InputError("expected a file name that ends in .json or .safetensors")
+    return suffix
+
+
+@contextmanager
+def _file_errors(path: object, action: str) -> Iterator[None]:
+    """Name the file in what goes wrong inside, and turn errors of the file system into `InputError`."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise InputError(f"path: expected a file name, got {shown(path)}")
+    name = str(path) if str(path).isprintable() else shown(str(path))
+    with located(f"{name}: "):
+        try:
+            yield
+        except InputError:
+            raise
+        except OSError as error:
+            raise InputError(f"cannot {action} it: {error.strerror or error}") from None
+        except ValueError as error:  # a null character in the name
+            raise InputError(f"cannot {action} it: {error}") from None
+
+
+def _replace(path: str | os.PathLike[str], content: bytes) -> None:
+    """Write `content` beside the file, then move it there in one step; links are followed."""
+    target = Path(os.path.realpath(path))
+    temporary = target.with_name(f".regioncount-{secrets.token_hex(8)}.tmp")
+    try:
+        with temporary.open("xb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            temporary.unlink()
+        raise
+
+
+# -------------------------------------------------------------------------------- JSON text
+
+
+def _decode(content: bytes) -> str:
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise InputError(f"expected JSON in UTF-8, got other bytes at offset {error.start}") from None
+
+
+def _parse_json(text: str) -> Any:
+    try:
+        return json.loads(text, object_pairs_hook=_no_repeats, parse_constant=_no_constants)
+    except InputError:
+        raise
+    except json.JSONDecodeError as error:
+        raise InputError(f"expected JSON, got an error in it: {error}") from None
+    except RecursionError:
+        raise InputError("expected JSON, got one that is nested too deeply") from None
+    except ValueError:  # Python refuses to convert more than 4300 digits
+        raise InputError(
+            "expected numbers in the range of float64, got an integer of too many digits"
+        ) from None
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        seen: set[str] = set()
+        repeated = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
+        raise InputError(f"expected each key of an object once, got {shown(repeated)} twice")
+    return found
+
+
+def _no_constants(name: str) -> NoReturn:
+    raise InputError(f"expected finite numbers, got {name}")
+
+
+def _dump_json(data: dict[str, Any]) -> str:
+    try:
+        return json.dumps(data, allow_nan=False)
+    except RecursionError:
+        raise InputError("metadata: expected less deep nesting") from None
+    except ValueError:  # metadata alone can hold such an integer
+        raise InputError("metadata: expected integers of at most 4300 digits, got one of more") from None
+
+
+# -------------------------------------------------------------------------------- safetensors
+
+
+def _load_safetensors(file: Path) -> Network:
+    with file.open("rb"):  # a missing or forbidden file is refused here, in the words of the system
+        pass
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(file, framework="numpy") as source:
+            text = (source.metadata() or {}).get(_METADATA_KEY)
+            if text is None:
+                raise InputError(f"expected the metadata key {_METADATA_KEY!r}, got none")
+            names = set(source.keys())
+            used: set[str] = set()
+
+            def tensor(reference: dict[str, Any], field: str) -> Any:
+                with located(f"{field}: "):
+                    name = _members(reference, ("tensor",), ())["tensor"]
+                    if not isinstance(name, str) or name not in names:
+                        raise InputError(f"expected the name of a tensor in the file, got {shown(name)}")
+                    kind = source.get_slice(name).get_dtype()
+                    if kind not in _TENSOR_TYPES:
+                        raise InputError(f"expected a tensor of float64, got {kind}")
+                used.add(name)
+                return source.get_tensor(name)
+
+            def resolve(value: Any, field: str) -> Any:
+                if isinstance(value, dict):
+                    return tensor(value, field)
+                if isinstance(value, list):  # one tensor a unit
+                    return [
+                        tensor(item, f"{field}[{u}]") if isinstance(item, dict) else item
+                        for u, item in enumerate(value)
+                    ]
+                return value
+
+            network = _read_network(_parse_json(text), resolve)
+    except SafetensorError as error:
+        raise InputError(f"expected a safetensors file, got an error in it: {error}") from None
+    if names != used:
+        unused = shown(min(names - used))
+        raise InputError(f"expected each tensor to be a weight of the network, got {unused} that is not used")
+    return network
+
+
+def _dump_safetensors(network: Network, round: bool) -> bytes:
+    from safetensors.numpy import save as serialize
+
+    tensors: dict[str, np.ndarray] = {}
+
+    def store(array: ExactArray, field: str) -> dict[str, str]:
+        inexact = array.first_inexact()
+        if inexact is not None and not round:
+            index, value = inexact
+            where = field + "".join(f"[{i}]" for i in index)
+            raise InputError(
+                f"{where}: expected a weight that float64 holds exactly, got {shown(json_number(value))}; "
+                "write .json, or allow rounding with round=True"
+            )
+        tensors[field] = array.view
+        return {"tensor": field}
+
+    text = _dump_json(_write_network(network, store))
+    return serialize(tensors, metadata={_METADATA_KEY: text})
+
+
+# -------------------------------------------------------------------------------- JSON to network
+
+
+def _members(value: Any, required: tuple[str, ...], optional: tuple[str, ...]) -> dict[str, Any]:
+    """Return a copy of a JSON object that has the required keys and no others but optional ones."""
+    if not isinstance(value, dict):
+        raise InputError(f"expected an object, got {shown(value)}")
+    for key in required:
+        if key not in value:
+            raise InputError(f"{key}: missing")
+    for key, member in value.items():
+        if key not in required and key not in optional:
+            raise InputError(f"unknown key {shown(key)}; expected {', '.join((*required, *optional))}")
+        if member is None:
+            raise InputError(f"{key}: expected a value, got null")
+    return dict(value)
+
+
+def _read_network(data: Any, resolve: Resolve) -> Network:
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object with the key 'format', got {shown(data)}")
+    if data.get("format", FORMAT) != FORMAT:
+        raise InputError(f"format: expected {FORMAT!r}, got {shown(data['format'])}")
+    required, optional = ("format", "version", "input_dim", "layers"), ("domain", "metadata")
+    members = _members(data, required, optional)
+    version = members["version"]
+    if type(version) is not int or version != VERSION:
+        raise InputError(f"version: expected {VERSION}, got {shown(version)}")
+    if not isinstance(members["layers"], list):
+        raise InputError(f"layers: expected a list of layers, got {shown(members['layers'])}")
+    layers = []
+    for i, value in enumerate(members["layers"]):
+        with located(f"layers[{i}]: "):
+            kind = _layer_type(value)
+        with located(f"layers[{i}] ({kind}): "):
+            layers.append(_read_layer(kind, value, resolve))
+    network = Network(members["input_dim"], layers, members.get("domain"), members.get("metadata"))
+    _check_domain(network)
+    return network
+
+
+def _check_domain(network: Network) -> None:
+    """Refuse a domain of another dimension; the forms 'all' and 'slice:' are left to who uses them."""
+    text = network.domain
+    if text is None or text.strip() == "all" or text.strip().startswith("slice:"):
+        return
+    dim = parse_domain(text).dim
+    if dim != network.input_dim:
+        raise InputError(
+            f"domain: expected dimension {network.input_dim}, got {shown(text)} of dimension {dim}"
+        )
+
+
+def _layer_type(value: Any) -> str:
+    if not isinstance(value, dict):
+        raise InputError(f"expected an object with the key 'type', got {shown(value)}")
+    if "type" not in value:
+        raise InputError("type: missing")
+    kind = value["type"]
+    if not isinstance(kind, str) or kind not in _LAYERS:
+        text = str(kind).lower().replace("_", "")
+        why = "; LayerNorm is not piecewise affine" if text in ("layernorm", "rmsnorm") else ""
+        raise InputError(f"type: expected one of {', '.join(_LAYERS)}, got {shown(kind)}{why}")
+    return kind
+
+
+def _read_layer(kind: str, value: dict[str, Any], resolve: Resolve) -> Layer:
+    make, required, optional = _LAYERS[kind]
+    members = _members(value, ("type", *required), optional)
+    del members["type"]
+    if kind == "attention":
+        if not isinstance(members["heads"], list):
+            raise InputError(f"heads: expected a list of heads, got {shown(members['heads'])}")
+        heads = []
+        for h, head in enumerate(members["heads"]):
+            with located(f"heads[{h}]: "):
+                parts = _members(head, _HEAD, ())
+            with located(f"heads[{h}]."):
+                heads.append(Head(**{name: _read_affine(parts[name], name, resolve) for name in _HEAD}))
+        members["heads"] = heads
+    elif kind == "feedforward":
+        for name in ("hidden", "output"):
+            members[name] = _read_affine(members[name], name, resolve)
+    elif "weight" in members:
+        arrays = {name: resolve(members[name], name) for name in ("weight", "bias") if name in members}
+        return make(*arrays.values())
+    return make(**members)
+
+
+def _read_affine(value: Any, name: str, resolve: Resolve) -> Affine:
+    with located(f"{name}: "):
+        members = _members(value, ("weight",), ("bias",))
+    with located(f"{name}."):
+        arrays = {key: resolve(members[key], key) for key in ("weight", "bias") if key in members}
+        return Affine(*arrays.values())
+
+
+# -------------------------------------------------------------------------------- network to JSON
+
+
+def _write_network(network: Network, store: Store) -> dict[str, Any]:
+    _check_domain(network)
+    data: dict[str, Any] = {"format": FORMAT, "version": VERSION, "input_dim": network.input_dim}
+    if network.domain is not None:
+        data["domain"] = network.domain
+    data["layers"] = [_write_layer(layer, f"layers.{i}", store) for i, layer in enumerate(network.layers)]
+    if network.metadata is not None:
+        data["metadata"] = network.metadata
+    return data
+
+
+def _write_layer(layer: Layer, at: str, store: Store) -> dict[str, Any]:
+    data: dict[str, Any] = {"type": layer.type}
+    match layer:
+        case Affine() | Embed():
+            data |= _write_affine(layer, at, store)
+        case LeakyReLU():
+            data["slope"] = json_number(layer.slope)
+        case Maxout():
+            for name, units in (("weight", layer.weights), ("bias", layer.biases)):
+                if len({unit.shape for unit in units}) == 1:
+                    data[name] = store(_stacked(units), f"{at}.{name}")
+                else:
+                    data[name] = [store(unit, f"{at}.{name}.{u}") for u, unit in enumerate(units)]
+        case Attention():
+            data["residual"] = layer.residual
+            data["heads"] = [
+                {name: _write_affine(getattr(head, name), f"{at}.heads.{h}.{name}", store) for name in _HEAD}
+                for h, head in enumerate(layer.heads)
+            ]
+            data["mask"] = layer.mask if isinstance(layer.mask, str) else [list(row) for row in layer.mask]
+            data["activation"] = layer.activation
+            if layer.scale is not None:
+                data["scale"] = json_number(layer.scale)
+        case Feedforward():
+            data["residual"] = layer.residual
+            data["hidden"] = _write_affine(layer.hidden, f"{at}.hidden", store)
+            data["output"] = _write_affine(layer.output, f"{at}.output", store)
+            data["activation"] = layer.activation
+        case Readout():
+            data["token"] = layer.token
+            if layer.coordinates is not None:
+                data["coordinates"] = list(layer.coordinates)
+    return data
+
+
+def _write_affine(part: Affine | Embed, at: str, store: Store) -> dict[str, Any]:
+    return {"weight": store(part.weight, f"{at}.weight"), "bias": store(part.bias, f"{at}.bias")}
+
+
+def _stacked(units: tuple[ExactArray, ...]) -> ExactArray:
+    if all(unit.is_float for unit in units):
+        return ExactArray(np.stack([unit.view for unit in units]))
+    return ExactArray(np.stack([unit.fractions() for unit in units]))

@@ -1,0 +1,846 @@
+"""Polygon engine: depth-first subdivision of a convex polygon by affine scores, one piece at a time.
+
+A *frame* of the stack is a piece: its corners with radii, the line of each edge (edge i joins corners i and i+1), the units
+still open in it (its conflict list), the map that the decided units have built so far for the next block, and its pattern.
+Only the path from the root to one leaf is in memory.  A frame is a ROOT when a block has just been decided and the next is to be
+entered, OPEN while units of its block are open, DEAD when its children have replaced it.
+
+Every sign comes from ``predicates``.  A sign that floats cannot tell and that the table of verdicts does not know is written to
+``request`` and the kernel returns REQUEST without having changed the frame; the caller settles it exactly, stores the verdict
+and calls again.  Keys of verdicts are made from the *lines* that meet in a corner and the line that is asked about, so they are
+the same after re-entry.  The kernel can be started on any stack: a whole domain, or one frame of another run.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from regioncount.kernels import inlined, njit
+from regioncount.kernels.predicates import (
+    AFFINE_UNIT, B_AT, BIAS, BIT, CAND_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
+    ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
+    crossing_radius, decide, lookup, mix, stage_errors, store,
+)  # fmt: skip
+
+OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT = range(6)
+ROOT, OPEN, DEAD = range(3)
+# columns of Stack.info, of Stack.tags, of Run.state
+CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
+A = 3  # first coefficient of the line in Stack.edges
+T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # border: 2 * split + side
+TOP, NEXT_BORDER, NEXT_ROOT, N_REQUESTS, N_PIECES, N_CORNERS, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, N_VERDICTS = range(11)
+# kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
+AT_CORNER, SAME_MAP, AFFINE = range(3)
+ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
+SIGN, ALIVE, MADE = range(3)  # rows of Run.scratch
+
+
+class Stack(NamedTuple):
+    """Frames: edges (F, V, 7) x, y, radius of corner v, then a, b, c, k of the edge that leaves it; tags (F, V, 6) of the edge;
+    info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns)."""
+
+    edges: np.ndarray
+    tags: np.ndarray
+    info: np.ndarray
+    map: np.ndarray
+    pattern: np.ndarray
+
+
+class Roots(NamedTuple):
+    """For each block the root being subdivided: map (B, 4, N) and scores (B, 4, C), row 3 the error of a value anywhere on the
+    domain; norm (B, 4, 3): error, norm, error and norm of the state before; uid (B,)."""
+
+    map: np.ndarray
+    score: np.ndarray
+    norm: np.ndarray
+    uid: np.ndarray
+
+
+class Run(NamedTuple):
+    """Counters, the table of verdicts, requests, and scratch space."""
+
+    state: np.ndarray
+    counts: np.ndarray
+    table: np.ndarray
+    request: np.ndarray
+    range: np.ndarray
+    scratch: np.ndarray
+    line: np.ndarray
+    cut_tag: np.ndarray
+
+
+class Leaves(NamedTuple):
+    """Finished pieces: corners and tags one after the other, sizes, patterns, output maps and their errors."""
+
+    corners: np.ndarray
+    tags: np.ndarray
+    size: np.ndarray
+    pattern: np.ndarray
+    map: np.ndarray
+
+
+@inlined
+def line_key(root, unit, i, j):
+    """Identity of the line on which candidates i and j (or a BIT unit, i = j = 0) tie in the block root ``root``."""
+    if i > j:
+        i, j = j, i
+    return mix(mix(root, unit), mix(i, j))
+
+
+@inlined
+def corner_key(tags, f, v, n):
+    """Identity of corner v: the two lines that meet in it."""
+    a = tags[f, v - 1 if v > 0 else n - 1, T_KEY]
+    b = tags[f, v, T_KEY]
+    return mix(min(a, b), max(a, b))
+
+
+@njit
+def ask(run, stack, f, v, what, unit, i, j, key_a, key_b):
+    """Record a question; one that no longer fits is asked again on re-entry."""
+    n = run.state[N_REQUESTS]
+    if n < run.request.shape[0]:
+        run.request[n, 0] = f
+        run.request[n, 1] = what
+        run.request[n, 2] = stack.info[f, BLOCK]
+        run.request[n, 3] = unit
+        run.request[n, 4] = i
+        run.request[n, 5] = j
+        if what == AT_CORNER:
+            before = v - 1 if v > 0 else stack.info[f, CORNERS] - 1
+            for k in range(4):
+                run.request[n, 6 + k] = stack.tags[f, before, k]
+                run.request[n, 10 + k] = stack.tags[f, v, k]
+        run.request[n, 14] = key_a
+        run.request[n, 15] = key_b
+        run.state[N_REQUESTS] = n + 1
+
+
+@njit
+def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
+    """Signs of the line (a, b, c), known up to ``error``, at all corners of frame f; False if some had to be asked.
+
+    The line is that of candidates i and j of ``unit``, its identity ``key``.
+    Overwrites run.sign.
+    """
+    n = stack.info[f, CORNERS]
+    scale = abs(a) + abs(b)
+    base = 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY
+    known = True
+    for v in range(n):
+        x = stack.edges[f, v, 0]
+        y = stack.edges[f, v, 1]
+        s = decide(a * x + b * y + c, base + scale * stack.edges[f, v, 2])
+        if s == UNDECIDED:
+            where = corner_key(stack.tags, f, v, n)
+            s = lookup(run.table, where, key)
+            if s == UNDECIDED:
+                known = False
+                ask(run, stack, f, v, AT_CORNER, unit, i, j, where, key)
+        run.scratch[SIGN, v] = s
+    return known
+
+
+@inlined
+def outcome(run, n):
+    """1 if the line is nowhere negative and somewhere positive at the n corners, −1 the reverse, 2 both, 0 neither."""
+    up = False
+    down = False
+    for v in range(n):
+        if run.scratch[SIGN, v] == 1:
+            up = True
+        elif run.scratch[SIGN, v] == -1:
+            down = True
+    if up and down:
+        return 2
+    return (1 if up else 0) - (1 if down else 0)
+
+
+@inlined
+def add_value(prog, stack, roots, f, b, coordinate, value, factor):
+    """Add factor * pre[value] of block b, as coordinate ``coordinate`` of the next state, to the next map of frame f."""
+    rows = prog.blocks[b + 1, ROWS]
+    cols = prog.blocks[b + 1, COLS]
+    at = prog.blocks[b + 1, W_AT] + (coordinate % cols) * rows
+    to = (coordinate // cols) * rows
+    h0 = roots.map[b, 0, value] * factor
+    h1 = roots.map[b, 1, value] * factor
+    h2 = roots.map[b, 2, value] * factor
+    add_scaled(stack.map[f], to, h0, h1, h2, prog.weight, at, rows)
+
+
+@inlined
+def add_scaled(m, to, h0, h1, h2, weight, at, rows):
+    """Add (h0, h1, h2) times a column of W to three rows of a map."""
+    if h0 == 0.0 and h1 == 0.0 and h2 == 0.0:
+        return
+    w = weight[at : at + rows]
+    m0 = m[0, to : to + rows]
+    m1 = m[1, to : to + rows]
+    m2 = m[2, to : to + rows]
+    for r in range(rows):
+        m0[r] += h0 * w[r]
+        m1[r] += h1 * w[r]
+        m2[r] += h2 * w[r]
+
+
+@inlined
+def set_bit(prog, run, stack, roots, f, unit, on):
+    """Fix a BIT unit of frame f."""
+    b = stack.info[f, BLOCK]
+    first = prog.units[unit, FIRST]
+    stack.pattern[f, prog.candidates[first, COLUMN]] = on
+    if b < run.state[LAST_BLOCK]:
+        factor = 1.0 if on else prog.slope[unit]
+        if factor != 0.0:
+            add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.candidates[first, VALUE], factor)
+
+
+@njit
+def set_winner(prog, run, stack, roots, f, unit, winner):
+    """Fix a SET unit of frame f: ``winner`` and every candidate known to be the same map."""
+    b = stack.info[f, BLOCK]
+    first = prog.units[unit, FIRST]
+    tied = 0
+    for i in range(prog.units[unit, N_CANDIDATES]):
+        won = i == winner or same_map(run, roots, b, unit, winner, i) == 1
+        stack.pattern[f, prog.candidates[first + i, COLUMN]] = won
+        tied += won
+    if b < run.state[LAST_BLOCK]:
+        for i in range(prog.units[unit, N_CANDIDATES]):
+            if stack.pattern[f, prog.candidates[first + i, COLUMN]]:
+                for k in range(prog.units[unit, N_VALUES]):
+                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT] + k, prog.candidates[first + i, VALUE] + k, 1.0 / tied)
+
+
+@njit
+def same_map(run, roots, b, unit, i, j):
+    """Verdict on whether candidates i and j of a unit have the same score map in the current root of block b."""
+    return lookup(run.table, SAME_MAP, line_key(roots.uid[b], unit, i, j))
+
+
+@njit
+def product_score(prog, roots, b, c):
+    """The affine part and the error of the score of candidate c, a product, in the root of block b."""
+    q = prog.candidates[c, QUERY]
+    k = prog.candidates[c, KEY]
+    at = c - prog.blocks[b, CAND_LO]
+    m = roots.map[b]
+    s0 = s1 = s2 = 0.0
+    nq0 = nq1 = nq2 = nk0 = nk1 = nk2 = 0.0
+    for t in range(prog.candidates[c, WIDTH]):
+        q0, q1, q2 = m[0, q + t], m[1, q + t], m[2, q + t]
+        k0, k1, k2 = m[0, k + t], m[1, k + t], m[2, k + t]
+        s0 += q0 * k2 + q2 * k0
+        s1 += q1 * k2 + q2 * k1
+        s2 += q2 * k2
+        nq0 += q0 * q0
+        nq1 += q1 * q1
+        nq2 += q2 * q2
+        nk0 += k0 * k0
+        nk1 += k1 * k1
+        nk2 += k2 * k2
+    norm_q = np.sqrt(nq0) + np.sqrt(nq1) + np.sqrt(nq2)
+    norm_k = np.sqrt(nk0) + np.sqrt(nk1) + np.sqrt(nk2)
+    e = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
+    roots.score[b, 0, at] = s0
+    roots.score[b, 1, at] = s1
+    roots.score[b, 2, at] = s2
+    roots.score[b, 3, at] = 1.1 * (e * (norm_q + norm_k + e) + (prog.candidates[c, WIDTH] + 8) * U * norm_q * norm_k) + TINY
+
+
+@njit
+def enter_scores(prog, run, stack, roots, f, b):
+    """Scores of the SET units of block b in its root; False if a product's quadratic part has to be asked about."""
+    known = True
+    for unit in range(prog.blocks[b, UNIT_LO], prog.blocks[b, UNIT_HI]):
+        if prog.units[unit, KIND] != SET:
+            continue
+        first = prog.units[unit, FIRST]
+        at = first - prog.blocks[b, CAND_LO]
+        for i in range(prog.units[unit, N_CANDIDATES]):
+            if prog.candidates[first + i, WIDTH] > 0:
+                product_score(prog, roots, b, first + i)
+            else:
+                k = prog.candidates[first + i, KEY]
+                for d in range(3):
+                    roots.score[b, d, at + i] = roots.map[b, d, k]
+                roots.score[b, 3, at + i] = roots.map[b, 3, k]
+        if prog.candidates[first, WIDTH] > 0 and not prog.units[unit, AFFINE_UNIT]:
+            key = line_key(roots.uid[b], unit, 0, 0)
+            if lookup(run.table, AFFINE, key) == UNDECIDED:
+                known = False
+                ask(run, stack, f, 0, AFFINE, unit, 0, 0, AFFINE, key)
+    return known
+
+
+@njit
+def enter_block(prog, run, stack, roots, f):
+    """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
+    b = stack.info[f, BLOCK]
+    row = prog.blocks[b]
+    n = row[N_PRE]
+    m = roots.map[b]
+    if roots.uid[b] == 0:
+        roots.uid[b] = run.state[NEXT_ROOT]
+        run.state[NEXT_ROOT] += 1
+        for k in range(3):
+            for i in range(n):
+                m[k, i] = stack.map[f, k, i]
+        state_error = roots.norm[b, STATE_ERROR]
+        state_norm = roots.norm[b, STATE_NORM]
+        if b > run.state[FIRST_BLOCK]:
+            bound = prog.bound[b - 1]
+            for k in range(3):
+                state_error[k] = bound[GAIN] * (roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k])
+                state_norm[k] = bound[GAIN] * roots.norm[b - 1, NORMS, k]
+            tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
+            for i in range(n):
+                r = row[B_AT] + i % row[ROWS]
+                roots.map[b, 3, i] = prog.rows[r, NORM] * tau + 4.0 * U * abs(prog.rows[r, BIAS])
+        for k in range(3):
+            total = 0.0
+            for i in range(n):
+                total += m[k, i] * m[k, i]
+            roots.norm[b, NORMS, k] = np.sqrt(total) * (1.0 + (n + 3) * U)
+    if row[N_CHOOSE] > 0 and not enter_scores(prog, run, stack, roots, f, b):
+        return False
+    if b < run.state[LAST_BLOCK]:
+        rows = prog.blocks[b + 1, ROWS]
+        at = prog.blocks[b + 1, B_AT]
+        for t in range(prog.blocks[b + 1, REPEAT]):
+            for r in range(rows):
+                stack.map[f, 0, t * rows + r] = 0.0
+                stack.map[f, 1, t * rows + r] = 0.0
+                stack.map[f, 2, t * rows + r] = prog.rows[at + r, BIAS]
+        if row[N_CHOOSE] < row[UNIT_HI] - row[UNIT_LO]:
+            for unit in range(row[UNIT_LO], row[UNIT_HI]):
+                if prog.units[unit, KIND] == PASS:
+                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.candidates[prog.units[unit, FIRST], VALUE], 1.0)
+    for i in range(row[N_CHOOSE]):
+        stack.info[f, N_INFO + i] = prog.order[row[ORDER_AT] + i]
+    stack.info[f, N_OPEN] = row[N_CHOOSE]
+    return True
+
+
+@inlined
+def ranges(prog, run, stack, roots, f, b):
+    """Least and greatest value over the corners of frame f of every coordinate of the root map of block b."""
+    n = prog.blocks[b, N_PRE]
+    m0 = roots.map[b, 0]
+    m1 = roots.map[b, 1]
+    m2 = roots.map[b, 2]
+    low = run.range[0]
+    high = run.range[1]
+    for v in range(stack.info[f, CORNERS]):
+        x = stack.edges[f, v, 0]
+        y = stack.edges[f, v, 1]
+        if v == 0:
+            for i in range(n):
+                z = m0[i] * x + m1[i] * y + m2[i]
+                low[i] = z
+                high[i] = z
+        else:
+            for i in range(n):
+                z = m0[i] * x + m1[i] * y + m2[i]
+                low[i] = min(low[i], z)
+                high[i] = max(high[i], z)
+
+
+@inlined
+def bit_range(stack, m, f, col):
+    """Least and greatest value over the corners of frame f of coordinate ``col`` of the map m."""
+    a, b, c = m[0, col], m[1, col], m[2, col]
+    low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c
+    high = low
+    for v in range(1, stack.info[f, CORNERS]):
+        z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c
+        low = min(low, z)
+        high = max(high, z)
+    return low, high
+
+
+@njit
+def settle_bit(prog, run, stack, roots, f, unit):
+    """How a BIT unit lies on frame f: 1 on, −1 off (or zero everywhere), 2 both, UNDECIDED + 1 if asked."""
+    b = stack.info[f, BLOCK]
+    col = prog.candidates[prog.units[unit, FIRST], VALUE]
+    m = roots.map[b]
+    asked = run.state[N_REQUESTS]
+    key = line_key(roots.uid[b], unit, 0, 0)
+    known = corner_signs(run, stack, f, m[0, col], m[1, col], m[2, col], m[3, col], unit, 0, 0, key)
+    s = outcome(run, stack.info[f, CORNERS])
+    if s == 2:
+        run.state[N_REQUESTS] = asked  # both sides are there whatever the other corners say
+        return 2
+    if not known:
+        return 3
+    return -1 if s == 0 else s
+
+
+@njit
+def pair_signs(prog, run, stack, roots, f, unit, i, j):
+    """Signs of score i − score j of a SET unit at the corners of frame f (into run.sign); False if asked."""
+    b = stack.info[f, BLOCK]
+    at = prog.units[unit, FIRST] - prog.blocks[b, CAND_LO]
+    flip = i > j
+    if flip:
+        i, j = j, i
+    s = roots.score[b]
+    error = roots.score[b, 3, at + i] + roots.score[b, 3, at + j]
+    a = s[0, at + i] - s[0, at + j]
+    e = s[1, at + i] - s[1, at + j]
+    c = s[2, at + i] - s[2, at + j]
+    known = corner_signs(run, stack, f, a, e, c, error, unit, i, j, line_key(roots.uid[b], unit, i, j))
+    if flip:
+        for v in range(stack.info[f, CORNERS]):
+            if run.scratch[SIGN, v] != UNDECIDED:
+                run.scratch[SIGN, v] = -run.scratch[SIGN, v]
+    return known
+
+
+@njit
+def reduce_set(prog, run, stack, roots, f, unit):
+    """Candidates of a SET unit that no other one dominates on frame f, into run.alive; their number, or −1 if asked.
+
+    Of candidates that are one map the first stays.
+    """
+    b = stack.info[f, BLOCK]
+    n = stack.info[f, CORNERS]
+    count = prog.units[unit, N_CANDIDATES]
+    at = prog.units[unit, FIRST] - prog.blocks[b, CAND_LO]
+    s = roots.score[b]
+    alive = run.scratch[ALIVE]
+    for i in range(count):
+        alive[i] = 1
+    widest = widest_radius(stack, f)
+    asked = False
+    for certain in range(2):  # first what floats can tell, so that fewer questions are asked
+        for i in range(count):
+            for j in range(i + 1, count):
+                if not (alive[i] and alive[j]):
+                    continue
+                a = s[0, at + i] - s[0, at + j]
+                e = s[1, at + i] - s[1, at + j]
+                c = s[2, at + i] - s[2, at + j]
+                scale = abs(a) + abs(e)
+                bound = 2.0 * (roots.score[b, 3, at + i] + roots.score[b, 3, at + j]) + TINY
+                bound += 4.0 * U * (scale + abs(c)) + scale * widest
+                low = np.inf
+                high = -np.inf
+                for v in range(n):
+                    z = a * stack.edges[f, v, 0] + e * stack.edges[f, v, 1] + c
+                    low = min(low, z)
+                    high = max(high, z)
+                p = decide(low, bound)
+                q = decide(high, bound)
+                if p == 1:
+                    alive[j] = 0
+                elif q == -1:
+                    alive[i] = 0
+                elif certain == 1 and not (p == -1 and q == 1):
+                    asked = settle_pair(prog, run, stack, roots, f, unit, i, j) or asked
+    if asked:
+        return -1
+    total = 0
+    for i in range(count):
+        total += alive[i]
+    return total
+
+
+@njit
+def settle_pair(prog, run, stack, roots, f, unit, i, j):
+    """Decide exactly whether candidate i or j dominates the other on frame f (updates run.alive); True if it had to ask."""
+    b = stack.info[f, BLOCK]
+    same = same_map(run, roots, b, unit, i, j)
+    if same == UNDECIDED:
+        ask(run, stack, f, 0, SAME_MAP, unit, i, j, SAME_MAP, line_key(roots.uid[b], unit, i, j))
+        return True
+    if same == 1:
+        run.scratch[ALIVE, j] = 0
+        return False
+    asked = run.state[N_REQUESTS]
+    known = pair_signs(prog, run, stack, roots, f, unit, i, j)
+    s = outcome(run, stack.info[f, CORNERS])
+    if s == 2:
+        run.state[N_REQUESTS] = asked
+        return False
+    if not known:
+        return True
+    if s >= 0:
+        run.scratch[ALIVE, j] = 0
+    elif s == -1:
+        run.scratch[ALIVE, i] = 0
+    return False
+
+
+@inlined
+def widest_radius(stack, f):
+    """The largest radius of a corner of frame f."""
+    widest = 0.0
+    for v in range(stack.info[f, CORNERS]):
+        widest = max(widest, stack.edges[f, v, 2])
+    return widest
+
+
+@njit
+def filter_open(prog, run, stack, roots, f, fresh):
+    """Decide what can be decided of the open units of frame f, and drop it from the list."""
+    b = stack.info[f, BLOCK]
+    m = roots.map[b]
+    widest = widest_radius(stack, f)
+    if fresh:
+        ranges(prog, run, stack, roots, f, b)
+    kept = 0
+    for at in range(stack.info[f, N_OPEN]):
+        unit = stack.info[f, N_INFO + at]
+        if prog.units[unit, KIND] == BIT:
+            col = prog.candidates[prog.units[unit, FIRST], VALUE]
+            low, high = (run.range[0, col], run.range[1, col]) if fresh else bit_range(stack, m, f, col)
+            scale = abs(m[0, col]) + abs(m[1, col])
+            bound = 2.0 * m[3, col] + 4.0 * U * (scale + abs(m[2, col])) + TINY + scale * widest
+            p = decide(low, bound)
+            q = decide(high, bound)
+            s = 1 if p == 1 else (-1 if q == -1 else 2)
+            if s == 2 and (p == UNDECIDED or q == UNDECIDED):
+                s = settle_bit(prog, run, stack, roots, f, unit)
+            if s == 1 or s == -1:
+                set_bit(prog, run, stack, roots, f, unit, s == 1)
+                continue
+        elif reduce_set(prog, run, stack, roots, f, unit) == 1:
+            for i in range(prog.units[unit, N_CANDIDATES]):
+                if run.scratch[ALIVE, i]:
+                    set_winner(prog, run, stack, roots, f, unit, i)
+            continue
+        stack.info[f, N_INFO + kept] = unit
+        kept += 1
+    stack.info[f, N_OPEN] = kept
+
+
+@inlined
+def copy_frame(prog, stack, f, to, last):
+    """Copy frame f without its corners."""
+    for d in range(N_INFO):
+        stack.info[to, d] = stack.info[f, d]
+    for i in range(stack.info[f, N_OPEN]):
+        stack.info[to, N_INFO + i] = stack.info[f, N_INFO + i]
+    for i in range(stack.pattern.shape[1]):
+        stack.pattern[to, i] = stack.pattern[f, i]
+    b = stack.info[f, BLOCK]
+    if b < last:
+        for k in range(3):
+            for i in range(prog.blocks[b + 1, N_PRE]):
+                stack.map[to, k, i] = stack.map[f, k, i]
+
+
+@inlined
+def copy_corner(stack, f, v, to, w):
+    """Copy corner v of frame f, with the edge that leaves it, to corner w of frame ``to``."""
+    for k in range(7):
+        stack.edges[to, w, k] = stack.edges[f, v, k]
+    for k in range(6):
+        stack.tags[to, w, k] = stack.tags[f, v, k]
+
+
+@inlined
+def put_edge(run, stack, f, v, key):
+    """Let the edge that leaves corner v of frame f lie on run.line."""
+    for k in range(4):
+        stack.edges[f, v, A + k] = run.line[k]
+    for k in range(5):
+        stack.tags[f, v, k] = run.cut_tag[k]
+    stack.tags[f, v, T_KEY] = key
+
+
+@inlined
+def cut(run, stack, f, to, side, key):
+    """Write to frame ``to`` the part of polygon f where run.line has sign ``side`` (in run.sign at the corners) or zero.
+
+    Both signs occur among the corners.  A corner on the line keeps its place; others are made where an edge crosses it.
+    """
+    n = stack.info[f, CORNERS]
+    line = run.line
+    w = 0
+    for v in range(n):
+        after = v + 1 if v + 1 < n else 0
+        s = run.scratch[SIGN, v] * side
+        t = run.scratch[SIGN, after] * side
+        if s >= 0:
+            copy_corner(stack, f, v, to, w)
+            if s == 0 and t < 0:
+                put_edge(run, stack, to, w, key)
+            w += 1
+        if s * t < 0:
+            x0, y0 = stack.edges[f, v, 0], stack.edges[f, v, 1]
+            x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
+            z0 = line[0] * x0 + line[1] * y0 + line[2]
+            z1 = line[0] * x1 + line[1] * y1 + line[2]
+            if s < 0:  # the same arithmetic from both sides, so that both children get the same corner
+                x0, x1, y0, y1, z0, z1 = x1, x0, y1, y0, z1, z0
+            if side < 0:
+                x0, x1, y0, y1, z0, z1 = x1, x0, y1, y0, z1, z0
+            part = 0.5
+            if z0 * z1 < 0.0:
+                part = z0 / (z0 - z1)
+            copy_corner(stack, f, v, to, w)
+            x = x0 + part * (x1 - x0)
+            y = y0 + part * (y1 - y0)
+            stack.edges[to, w, 0] = x
+            stack.edges[to, w, 1] = y
+            stack.edges[to, w, 2] = crossing_radius(stack.edges[f, v, A:], line, x, y)
+            if s > 0:
+                put_edge(run, stack, to, w, key)
+            w += 1
+    stack.info[to, CORNERS] = w
+
+
+@inlined
+def set_tag(run, b, unit, i, j, border):
+    """Write the identity of a cut to run.tag."""
+    run.cut_tag[T_BLOCK] = b
+    run.cut_tag[T_UNIT] = unit
+    run.cut_tag[T_I] = i
+    run.cut_tag[T_J] = j
+    run.cut_tag[T_BORDER] = border
+
+
+@inlined
+def unit_line(line, a, b, c, error):
+    """Write (a, b, c, k): the line scaled to a unit normal, and the error of its value anywhere on the domain."""
+    size = np.sqrt(a * a + b * b)
+    line[0] = a / size
+    line[1] = b / size
+    line[2] = c / size
+    line[3] = 1.01 * (2.0 * error + 8.0 * U * (abs(a) + abs(b) + abs(c))) / size + TINY
+    if not (size > 1e-140 and size < 1e140):
+        line[3] = np.inf
+
+
+@inlined
+def pair_line(prog, run, roots, b, unit, i, j):
+    """Write to run.line the line on which a BIT unit vanishes, or on which candidates i < j of a SET unit tie (positive where i is ahead)."""
+    if prog.units[unit, KIND] == BIT:
+        col = prog.candidates[prog.units[unit, FIRST], VALUE]
+        m = roots.map[b]
+        unit_line(run.line, m[0, col], m[1, col], m[2, col], roots.map[b, 3, col])
+        return
+    at = prog.units[unit, FIRST] - prog.blocks[b, CAND_LO]
+    s = roots.score[b]
+    error = roots.score[b, 3, at + i] + roots.score[b, 3, at + j]
+    unit_line(
+        run.line, s[0, at + i] - s[0, at + j], s[1, at + i] - s[1, at + j], s[2, at + i] - s[2, at + j], error
+    )
+
+
+@njit
+def split_two(prog, run, stack, roots, f, at, i, j):
+    """Split frame f by a BIT unit, or by a SET unit with two candidates left; the children replace it."""
+    b = stack.info[f, BLOCK]
+    unit = stack.info[f, N_INFO + at]
+    is_bit = prog.units[unit, KIND] == BIT
+    if is_bit:
+        col = prog.candidates[prog.units[unit, FIRST], VALUE]
+        m = roots.map[b]
+        key = line_key(roots.uid[b], unit, 0, 0)
+        error = roots.map[b, 3, col]
+        known = corner_signs(run, stack, f, m[0, col], m[1, col], m[2, col], error, unit, 0, 0, key)
+    else:
+        known = pair_signs(prog, run, stack, roots, f, unit, i, j)
+    if not known:
+        return REQUEST
+    pair_line(prog, run, roots, b, unit, i, j)
+    set_tag(run, b, unit, i, j, 2 * run.state[NEXT_BORDER])
+    key = line_key(roots.uid[b], unit, i, j)
+    run.state[NEXT_BORDER] += 1
+    for k in range(at, stack.info[f, N_OPEN] - 1):
+        stack.info[f, N_INFO + k] = stack.info[f, N_INFO + k + 1]
+    stack.info[f, N_OPEN] -= 1
+    for child in range(2):
+        to = f + 1 + child
+        copy_frame(prog, stack, f, to, run.state[LAST_BLOCK])
+        cut(run, stack, f, to, 1 - 2 * child, key)
+        run.cut_tag[T_BORDER] += 1
+        if is_bit:
+            set_bit(prog, run, stack, roots, to, unit, child == 0)
+        else:
+            set_winner(prog, run, stack, roots, to, unit, i if child == 0 else j)
+    stack.info[f, STATE] = DEAD
+    run.state[TOP] = f + 2
+    return OK
+
+
+@njit
+def clip_to_winner(prog, run, stack, roots, f, to, unit, k, border):
+    """Write to frame ``to`` the part of f where candidate k wins; 1 if not empty, 0 if empty, −1 if asked.
+
+    Uses frame ``to + 1`` as scratch.
+    """
+    b = stack.info[f, BLOCK]
+    n = stack.info[f, CORNERS]
+    for v in range(n):
+        copy_corner(stack, f, v, to, v)
+    for d in range(N_INFO):
+        stack.info[to, d] = stack.info[f, d]
+    count = prog.units[unit, N_CANDIDATES]
+    for j in range(count):
+        if j == k or not run.scratch[ALIVE, j]:
+            continue
+        if not pair_signs(prog, run, stack, roots, to, unit, k, j):
+            # the questions are about a polygon that will be made again with the same keys
+            for q in range(run.state[N_REQUESTS]):
+                run.request[q, 0] = f
+            return -1
+        s = outcome(run, stack.info[to, CORNERS])
+        if s == 2:
+            low, high = min(j, k), max(j, k)
+            pair_line(prog, run, roots, b, unit, low, high)
+            set_tag(run, b, unit, low, high, 2 * (border + low * count + high) + (k == high))
+            if k > j:
+                for d in range(3):
+                    run.line[d] = -run.line[d]
+            for v in range(stack.info[to, CORNERS]):
+                copy_corner(stack, to, v, to + 1, v)
+            stack.info[to + 1, CORNERS] = stack.info[to, CORNERS]
+            cut(run, stack, to + 1, to, 1, line_key(roots.uid[b], unit, low, high))
+        elif s <= 0:
+            return 0
+    return 1
+
+
+@njit
+def split_set(prog, run, stack, roots, f, at):
+    """Split frame f by a SET unit: one child for each candidate that wins somewhere."""
+    unit = stack.info[f, N_INFO + at]
+    total = reduce_set(prog, run, stack, roots, f, unit)
+    if total < 0:
+        return REQUEST
+    count = prog.units[unit, N_CANDIDATES]
+    if total == 2:
+        i = -1
+        j = -1
+        for k in range(count):
+            if run.scratch[ALIVE, k]:
+                i, j = (k, j) if i < 0 else (i, k)
+        return split_two(prog, run, stack, roots, f, at, i, j)
+    if f + total + 2 >= stack.info.shape[0]:
+        return GROW_FRAMES
+    if stack.info[f, CORNERS] + total + 1 >= stack.edges.shape[1]:
+        return GROW_CORNERS
+    border = run.state[NEXT_BORDER]
+    to = f + 1
+    made = run.scratch[MADE]
+    for k in range(count):
+        if run.scratch[ALIVE, k]:
+            s = clip_to_winner(prog, run, stack, roots, f, to, unit, k, border)
+            if s < 0:
+                return REQUEST
+            if s > 0:
+                made[to - f - 1] = k
+                to += 1
+    run.state[NEXT_BORDER] += count * count
+    for k in range(at, stack.info[f, N_OPEN] - 1):
+        stack.info[f, N_INFO + k] = stack.info[f, N_INFO + k + 1]
+    stack.info[f, N_OPEN] -= 1
+    for child in range(f + 1, to):
+        n = stack.info[child, CORNERS]
+        copy_frame(prog, stack, f, child, run.state[LAST_BLOCK])
+        stack.info[child, CORNERS] = n
+        set_winner(prog, run, stack, roots, child, unit, made[child - f - 1])
+    stack.info[f, STATE] = DEAD
+    run.state[TOP] = to - 1
+    return OK
+
+
+@njit
+def emit(run, stack, roots, leaves, f):
+    """Append frame f to the finished pieces; False if they are full."""
+    at = run.state[N_PIECES]
+    start = run.state[N_CORNERS]
+    n = stack.info[f, CORNERS]
+    if at >= leaves.size.shape[0] or start + n > leaves.corners.shape[0]:
+        return False
+    for v in range(n):
+        for k in range(3):
+            leaves.corners[start + v, k] = stack.edges[f, v, k]
+        for k in range(5):
+            leaves.tags[start + v, k] = stack.tags[f, v, k]
+    leaves.size[at] = n
+    for i in range(stack.pattern.shape[1]):
+        leaves.pattern[at, i] = stack.pattern[f, i]
+    b = stack.info[f, BLOCK]
+    for k in range(3):
+        for i in range(leaves.map.shape[2] - 1):
+            leaves.map[at, k, i] = roots.map[b, k, i]
+        leaves.map[at, k, leaves.map.shape[2] - 1] = roots.norm[b, ERROR, k]
+    run.state[N_PIECES] = at + 1
+    run.state[N_CORNERS] = start + n
+    return True
+
+
+@njit
+def step(prog, run, stack, roots, leaves):
+    """Work on the top frame once."""
+    f = run.state[TOP]
+    b = stack.info[f, BLOCK]
+    last = run.state[LAST_BLOCK]
+    fresh = False
+    if stack.info[f, STATE] == DEAD:
+        run.state[TOP] = f - 1
+        return OK
+    if stack.info[f, STATE] == ROOT:
+        if not enter_block(prog, run, stack, roots, f):
+            return REQUEST
+        stack.info[f, STATE] = OPEN
+        fresh = True
+    if stack.info[f, N_OPEN] > 0:
+        filter_open(prog, run, stack, roots, f, fresh)
+        if run.state[N_REQUESTS] > 0:
+            return REQUEST
+    if stack.info[f, N_OPEN] == 0:
+        if b == last:
+            if run.counts[last] >= run.state[MAX_PIECES]:
+                return LIMIT
+            if run.state[EMIT] and not emit(run, stack, roots, leaves, f):
+                return FULL
+            run.counts[b] += 1
+            run.state[TOP] = f - 1
+            return OK
+        run.counts[b] += 1
+        stack.info[f, BLOCK] = b + 1
+        stack.info[f, STATE] = ROOT
+        roots.uid[b + 1] = 0
+        return OK
+    if f + 3 >= stack.info.shape[0]:
+        return GROW_FRAMES
+    if stack.info[f, CORNERS] + 3 >= stack.edges.shape[1]:
+        return GROW_CORNERS
+    if prog.units[stack.info[f, N_INFO + 0], KIND] == BIT:
+        if b == last and stack.info[f, N_OPEN] == 1 and not run.state[EMIT] and run.counts[b] + 2 <= run.state[MAX_PIECES]:
+            run.counts[b] += 2  # the line of the only open unit has corners on both sides
+            run.state[TOP] = f - 1
+            return OK
+        return split_two(prog, run, stack, roots, f, 0, 0, 0)
+    return split_set(prog, run, stack, roots, f, 0)
+
+
+@njit
+def subdivide(prog, run, stack, roots, leaves):
+    """Run until the stack is empty (OK) or something is needed (any other status)."""
+    run.state[N_REQUESTS] = 0
+    while run.state[TOP] >= 0:
+        status = step(prog, run, stack, roots, leaves)
+        if status != OK:
+            return status
+    return OK
+
+
+@njit
+def answer(run, verdicts, count):
+    """Store ``count`` verdicts on the requests; the table is emptied first where they might fill more than half of it."""
+    if 2 * (run.state[N_VERDICTS] + count) > run.table.shape[0]:
+        run.table[:, 2] = UNDECIDED
+        run.state[N_VERDICTS] = 0
+    for q in range(count):
+        run.state[N_VERDICTS] += store(run.table, run.request[q, 14], run.request[q, 15], verdicts[q])

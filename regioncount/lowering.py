@@ -1,0 +1,586 @@
+"""Lowering: a network becomes blocks of one affine stage and one selection stage; engines know only these.
+
+Notation. The state h is a flat vector, token by token where there are tokens.  A block first forms
+``pre = W h + b``; with ``repeat = T`` the same W acts on each of T consecutive parts of h.  Its *units* then each
+pick, among their candidates, the one of greatest score, and pass on that candidate's value (design, "selection"):
+
+========  ============================  =====================================================================
+kind      candidates                    value
+========  ============================  =====================================================================
+PASS      one                           ``pre[v]``: residual streams and plain affine layers
+BIT       off, on (score 0, pre[v])     ``slope * pre[v]``, ``pre[v]``: ReLU, leaky ReLU, absolute value
+SET       K; score ``pre[s]`` or        ``n_values`` coordinates from ``pre[v]`` on; candidates tied on a whole
+          ``<pre[q:q+r], pre[k:k+r]>``  piece are averaged: maxout units and hardmax heads
+========  ============================  =====================================================================
+
+The last block has no units: its pre is the output.  A block's *pattern columns* are those of
+``Network.activation_pattern``: one a BIT unit (1 = on), one for each candidate of a SET unit, masked tokens included.
+:class:`Composer` gives the exact affine map of ``pre`` on the cell of an activation pattern; every exact decision of
+every engine starts from it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import OrderedDict
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from regioncount.errors import InputError
+from regioncount.exact import ExactArray
+from regioncount.network import (
+    Abs,
+    Affine,
+    Attention,
+    Embed,
+    Feedforward,
+    LeakyReLU,
+    Maxout,
+    Network,
+    Readout,
+    ReLU,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+PASS, BIT, SET = 0, 1, 2
+Integers = np.ndarray  # object array of Python ints
+
+
+@dataclass(frozen=True)
+class Unit:
+    """One choice of a block.
+
+    ``out`` is the first of the ``n_values`` coordinates of the next state that the unit writes; candidate c takes its
+    values from ``pre[values[c]], pre[values[c] + 1], …`` and its score from ``scores[c] = (q, k, r)``: the product of
+    ``pre[q:q+r]`` and ``pre[k:k+r]``, or plainly ``pre[k]`` where r = 0.  ``columns[c]`` is its pattern column.
+    """
+
+    kind: int
+    out: int
+    n_values: int
+    values: tuple[int, ...]
+    scores: tuple[tuple[int, int, int], ...] = ()
+    columns: tuple[int, ...] = ()
+    slope: Fraction = Fraction(0)
+
+
+@dataclass(frozen=True)
+class Block:
+    """An affine stage ``pre = W h + b`` and the units that select from ``pre``; see the module header.
+
+    ``weight`` is (rows, cols), ``bias`` (rows,); with ``repeat`` tokens pre has ``repeat * rows`` coordinates.
+    ``n_out`` is the size of the state after selection; ``layer`` the index in ``Network.layers`` of the layer whose
+    choices these are (−1 where there are none); columns ``first_column … last_column − 1`` are its pattern columns.
+    """
+
+    weight: ExactArray
+    bias: ExactArray
+    repeat: int
+    units: tuple[Unit, ...]
+    n_out: int
+    layer: int
+    first_column: int
+    last_column: int
+
+    @property
+    def n_pre(self) -> int:
+        return self.repeat * self.weight.shape[0]
+
+    @property
+    def selects(self) -> bool:
+        """Whether the block makes choices (has BIT or SET units)."""
+        return self.layer >= 0
+
+
+@dataclass(frozen=True)
+class Lowered:
+    """A network as blocks; ``columns`` is the length of an activation pattern."""
+
+    network: Network
+    blocks: tuple[Block, ...]
+    columns: int
+
+    @property
+    def last_choice(self) -> int:
+        """Index of the last block that makes choices, −1 where none does."""
+        return max((i for i, block in enumerate(self.blocks) if block.selects), default=-1)
+
+    @property
+    def has_products(self) -> bool:
+        """Whether some score is a product of two coordinates (attention)."""
+        return any(r > 0 for block in self.blocks for unit in block.units for _, _, r in unit.scores)
+
+
+def lower(network: Network) -> Lowered:
+    """Lower a network; the result is cached on it.
+
+    Raises
+    ------
+    InputError
+        If a layer is a softmax attention: it is not piecewise affine.
+    """
+    found = network._cache.get("lowered")
+    if found is None:
+        found = network._cache["lowered"] = _Builder(network).run()
+    return found
+
+
+def _stack(*parts: ExactArray, axis: int = 0) -> ExactArray:
+    """Concatenate, exactly, without leaving floats where all parts are floats."""
+    if all(part.is_float for part in parts):
+        return ExactArray(np.concatenate([part.view for part in parts], axis=axis))
+    return ExactArray(np.concatenate([part.fractions() for part in parts], axis=axis))
+
+
+class _Builder:
+    """Collects blocks; ``pending`` is an affine stage that still waits for its selection."""
+
+    def __init__(self, network: Network) -> None:
+        self.network = network
+        self.blocks: list[Block] = []
+        self.column = 0
+        self.pending: tuple[ExactArray, ExactArray, int] | None = None
+
+    def run(self) -> Lowered:
+        size = self.network.input_dim
+        for index, layer in enumerate(self.network.layers):
+            tokens, dim = self.network.shapes[index]
+            size, repeat = dim, tokens or 1
+            if isinstance(layer, Affine):
+                self.affine(layer.weight, layer.bias, repeat)
+            elif isinstance(layer, (ReLU, LeakyReLU, Abs)):
+                slope = {"relu": Fraction(0), "abs": Fraction(-1)}.get(layer.type)
+                self.bits(index, repeat, size, layer.slope if slope is None else slope)  # type: ignore[union-attr]
+            elif isinstance(layer, Maxout):
+                self.maxout(index, layer, repeat)
+            elif isinstance(layer, Embed):
+                t, d, n = layer.weight.shape
+                self.affine(_reshape(layer.weight, (t * d, n)), _reshape(layer.bias, (t * d,)), 1)
+            elif isinstance(layer, Attention):
+                self.attention(index, layer, repeat, dim)
+            elif isinstance(layer, Feedforward):
+                self.feedforward(index, layer, repeat, dim)
+            elif isinstance(layer, Readout):
+                self.readout(layer, repeat, dim)
+            else:  # pragma: no cover - the network validates its layers
+                raise InputError(f"layers[{index}]: no lowering for {type(layer).__name__}")
+        tokens, dim = self.network.shapes[-1]
+        weight, bias, repeat = self.take(tokens or 1, dim)
+        self.emit(weight, bias, repeat, (), weight.shape[0] * repeat, -1, self.column)
+        return Lowered(self.network, tuple(self.blocks), self.column)
+
+    def emit(
+        self, weight: ExactArray, bias: ExactArray, repeat: int, units: Sequence[Unit], n_out: int, layer: int, column: int
+    ) -> None:
+        self.blocks.append(Block(weight, bias, repeat, tuple(units), n_out, layer, self.column, column))
+        self.column = column
+
+    def affine(self, weight: ExactArray, bias: ExactArray, repeat: int) -> None:
+        """Make (weight, bias) the pending stage; one that was pending becomes a block without choices."""
+        if self.pending is not None:
+            w, b, r = self.pending
+            n = w.shape[0] * r
+            self.emit(w, b, r, [Unit(PASS, i, 1, (i,)) for i in range(n)], n, -1, self.column)
+        self.pending = (weight, bias, repeat)
+
+    def take(self, repeat: int, dim: int) -> tuple[ExactArray, ExactArray, int]:
+        """The pending stage, seen with ``repeat`` tokens of size ``dim``; the identity if there is none."""
+        pending = self.pending
+        self.pending = None
+        if pending is None:
+            return ExactArray(np.eye(dim)), ExactArray(np.zeros(dim)), repeat
+        return pending
+
+    def bits(self, index: int, repeat: int, dim: int, slope: Fraction) -> None:
+        weight, bias, r = self.take(repeat, dim)
+        n = weight.shape[0] * r
+        units = [Unit(BIT, i, 1, (i,), (), (self.column + i,), slope) for i in range(n)]
+        self.emit(weight, bias, r, units, n, index, self.column + n)
+
+    def maxout(self, index: int, layer: Maxout, repeat: int) -> None:
+        self.affine(_stack(*layer.weights), _stack(*layer.biases), repeat)
+        ranks = [weight.shape[0] for weight in layer.weights]
+        units, row, column = [], 0, self.column
+        for _ in range(repeat):
+            for rank in ranks:
+                rows = tuple(range(row, row + rank))
+                scores = tuple((-1, i, 0) for i in rows)
+                units.append(Unit(SET, len(units), 1, rows, scores, tuple(range(column, column + rank))))
+                row, column = row + rank, column + rank
+        weight, bias, r = self.take(repeat, 0)
+        self.emit(weight, bias, r, units, len(units), index, column)
+
+    def attention(self, index: int, layer: Attention, tokens: int, dim: int) -> None:
+        if layer.activation != "hardmax":
+            raise InputError(
+                f"layers[{index}] (attention): activation {layer.activation!r} is not piecewise affine: its regions "
+                "cannot be enumerated; expected 'hardmax' (evaluate it, or sample it on a grid)"
+            )
+        weight, bias, parts, out_weight, out_bias = attention_stage(layer, dim)
+        self.affine(weight, bias, tokens)
+        rows, width = weight.shape[0], out_weight.shape[1]
+        allowed, column = layer.allowed(tokens), self.column
+        base = dim if layer.residual else 0
+        units = [
+            Unit(PASS, t * width + i, 1, (t * rows + i,)) for t in range(tokens) for i in range(base)
+        ]
+        for q, k, r, v, n_values, out in parts:
+            for t in range(tokens):
+                keys = [s for s in range(tokens) if allowed[t, s]]
+                scores = tuple((t * rows + q, s * rows + k, r) for s in keys)
+                values = tuple(s * rows + v for s in keys)
+                columns = tuple(column + s for s in keys)
+                units.append(Unit(SET, t * width + out, n_values, values, scores, columns))
+                column += tokens
+        self.pending = None
+        self.emit(weight, bias, tokens, units, tokens * width, index, column)
+        self.affine(out_weight, out_bias, tokens)
+
+    def feedforward(self, index: int, layer: Feedforward, tokens: int, dim: int) -> None:
+        weight, bias = layer.hidden.weight, layer.hidden.bias
+        hidden, out_weight = weight.shape[0], layer.output.weight
+        if layer.residual:
+            weight = _stack(weight, ExactArray(np.eye(dim)))
+            bias = _stack(bias, ExactArray(np.zeros(dim)))
+            out_weight = _stack(out_weight, ExactArray(np.eye(dim)), axis=1)
+        self.affine(weight, bias, tokens)
+        self.pending = None
+        rows = weight.shape[0]
+        units = []
+        for t in range(tokens):
+            for i in range(t * rows, t * rows + hidden):
+                column = self.column + t * hidden + i - t * rows
+                units.append(Unit(BIT, i, 1, (i,), (), (column,)))
+            units += [Unit(PASS, i, 1, (i,)) for i in range(t * rows + hidden, (t + 1) * rows)]
+        self.emit(weight, bias, tokens, units, tokens * rows, index, self.column + tokens * hidden)
+        self.affine(out_weight, layer.output.bias, tokens)
+
+    def readout(self, layer: Readout, tokens: int, dim: int) -> None:
+        chosen = list(range(dim)) if layer.coordinates is None else list(layer.coordinates)
+        pick = np.zeros((len(chosen), dim))
+        pick[np.arange(len(chosen)), chosen] = 1.0
+        if layer.token == "all":
+            self.affine(ExactArray(pick), ExactArray(np.zeros(len(chosen))), tokens)
+            return
+        if layer.token == "mean":
+            share = Fraction(1, tokens)
+            rows = [[share if x else 0 for x in row] * tokens for row in pick.tolist()]
+            weight = ExactArray(rows)
+        else:
+            full = np.zeros((len(chosen), tokens * dim))
+            full[:, layer.token * dim : (layer.token + 1) * dim] = pick  # type: ignore[operator]
+            weight = ExactArray(full)
+        self.affine(weight, ExactArray(np.zeros(len(chosen))), 1)
+
+
+def attention_stage(
+    layer: Attention, dim: int
+) -> tuple[ExactArray, ExactArray, list[tuple[int, int, int, int, int, int]], ExactArray, ExactArray]:
+    """The affine stages around an attention layer, for one token.
+
+    Returns the stage before the choice (queries, keys and values of all heads below the residual stream), for each
+    head (query row, key row, their number, value row, number of values, place of the chosen value in the next state),
+    and the stage after it (the residual stream plus the output maps).
+    """
+    weights, biases, parts, row, out = [], [], [], 0, 0
+    out_weights, out_bias = [], None
+    if layer.residual:
+        weights.append(ExactArray(np.eye(dim)))
+        biases.append(ExactArray(np.zeros(dim)))
+        out_weights.append(ExactArray(np.eye(dim)))
+        row = out = dim
+    for head in layer.heads:
+        r, n_values = head.query.weight.shape[0], head.value.weight.shape[0]
+        parts.append((row, row + r, r, row + 2 * r, n_values, out))
+        for part in (head.query, head.key, head.value):
+            weights.append(part.weight)
+            biases.append(part.bias)
+        out_weights.append(head.output.weight)
+        bias = head.output.bias
+        if out_bias is None:
+            out_bias = bias
+        elif out_bias.is_float and bias.is_float and not (out_bias.view.any() or bias.view.any()):
+            out_bias = bias
+        else:
+            out_bias = ExactArray(out_bias.fractions() + bias.fractions())
+        row, out = row + 2 * r + n_values, out + n_values
+    assert out_bias is not None
+    return _stack(*weights), _stack(*biases), parts, _stack(*out_weights, axis=1), out_bias
+
+
+def _reshape(array: ExactArray, shape: tuple[int, ...]) -> ExactArray:
+    return ExactArray((array.view if array.is_float else array.fractions()).reshape(shape))
+
+
+def integers(array: ExactArray) -> tuple[Integers, int]:
+    """An exact array as (object array of ints, positive common denominator)."""
+    if array.is_float:
+        return _float_integers(array.view)
+    values = array.fractions()
+    flat = values.ravel()
+    denominator = math.lcm(*(int(x.denominator) for x in flat)) if flat.size else 1
+    out = np.empty(flat.size, dtype=object)
+    for i, x in enumerate(flat):
+        out[i] = int(x.numerator) * (denominator // int(x.denominator))
+    return out.reshape(values.shape), denominator
+
+
+def _float_integers(view: np.ndarray) -> tuple[Integers, int]:
+    """:func:`integers` of floats: mantissas shifted to one exponent, without a Fraction an entry."""
+    mantissa, exponent = np.frexp(view)
+    whole = (mantissa * 2.0**53).astype(np.int64)
+    low = np.where(whole == 0, 1, whole & -whole)  # lowest set bit: the mantissa's trailing zeros
+    zeros = np.log2(low.astype(np.float64)).astype(np.int64)
+    whole, power = whole >> zeros, exponent + zeros - 53
+    least = int(power[whole != 0].min()) if whole.any() else 0
+    least = min(least, 0)
+    shift = np.where(whole == 0, 0, power - least)
+    out = np.empty(view.shape, dtype=object)
+    out[...] = whole.astype(object) << shift.astype(object)
+    return out, 1 << -least
+
+
+class Composer:
+    """Exact affine maps of a lowered network on the cells of activation patterns.
+
+    The input is x = centre + scale·ξ, coordinate by coordinate, with ξ the engine's own coordinates, so that windows far
+    from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)`` (slopes, then the constant) over
+    one positive denominator.  Maps are remembered for the last patterns asked for, block by block, so that patterns
+    that share a beginning share the work.
+    """
+
+    def __init__(
+        self, lowered: Lowered, centre: Sequence[Fraction], scale: Sequence[Fraction], remember: int = 4096
+    ) -> None:
+        self.lowered = lowered
+        n = len(centre)
+        values = [[scale[k] if i == k else 0 for i in range(n)] for k in range(n)] + [list(centre)]
+        self._start = integers(ExactArray(values))
+        self._memory: OrderedDict[tuple[int, bytes], tuple[Integers, int]] = OrderedDict()
+        self._remember = remember
+        self._weights: dict[int, tuple[Integers, int, Integers, int]] = {}
+
+    def pre(self, block: int, pattern: Any) -> tuple[Integers, int]:
+        """The exact map of ``pre`` of a block on the cell of ``pattern`` (uint8 (n_columns,), or a beginning of one)."""
+        first = self.lowered.blocks[block].first_column
+        key = (block, np.ascontiguousarray(pattern[:first], dtype=np.uint8).tobytes())
+        found = self._memory.get(key)
+        if found is not None:
+            self._memory.move_to_end(key)
+            return found
+        if block == 0:
+            state, denominator = self._start
+        else:
+            before, below = self.pre(block - 1, pattern)
+            state, denominator = self._select(self.lowered.blocks[block - 1], before, below, pattern)
+        result = self._affine(block, state, denominator)
+        self._memory[key] = result
+        if len(self._memory) > self._remember:
+            self._memory.popitem(last=False)
+        return result
+
+    def output(self, pattern: Any) -> tuple[Integers, int]:
+        """The exact map of the output, in lowest terms: equal maps give equal results."""
+        numerators, denominator = self.pre(len(self.lowered.blocks) - 1, pattern)
+        return reduced(numerators, denominator)
+
+    def _affine(self, block: int, state: Integers, denominator: int) -> tuple[Integers, int]:
+        stage = self._weights.get(block)
+        if stage is None:
+            this = self.lowered.blocks[block]
+            stage = self._weights[block] = (*integers(this.weight), *integers(this.bias))
+        weight, dw, bias, db = stage
+        this = self.lowered.blocks[block]
+        rows, parts = this.weight.shape[0], []
+        common = math.lcm(dw * denominator, db)
+        up, lift = common // (dw * denominator), common // db
+        for part in np.split(state, this.repeat, axis=1):
+            used = [i for i in range(part.shape[1]) if any(part[:, i])]
+            pre = part[:, used] @ weight[:, used].T if used else np.zeros((len(part), rows), dtype=object)
+            pre = pre * up
+            pre[-1] = pre[-1] + bias * lift
+            parts.append(pre)
+        return reduced(np.concatenate(parts, axis=1), common)
+
+    @staticmethod
+    def _select(block: Block, pre: Integers, denominator: int, pattern: Any) -> tuple[Integers, int]:
+        state = np.zeros((len(pre), block.n_out), dtype=object)
+        shares: list[tuple[Unit, list[int]]] = []
+        common = 1
+        for unit in block.units:
+            if unit.kind == PASS:
+                state[:, unit.out] = pre[:, unit.values[0]]
+            elif unit.kind == BIT:
+                if pattern[unit.columns[0]]:
+                    state[:, unit.out] = pre[:, unit.values[0]]
+                elif unit.slope:
+                    shares.append((unit, []))
+                    common = math.lcm(common, unit.slope.denominator)
+            else:
+                won = [v for v, c in zip(unit.values, unit.columns, strict=True) if pattern[c]]
+                shares.append((unit, won))
+                common = math.lcm(common, len(won))
+        if common > 1:
+            state = state * common
+        for unit, won in shares:
+            if unit.kind == BIT:
+                state[:, unit.out] = pre[:, unit.values[0]] * int(unit.slope * common)
+                continue
+            for v in won:
+                part = slice(unit.out, unit.out + unit.n_values)
+                state[:, part] += pre[:, v : v + unit.n_values] * (common // len(won))
+        return state, denominator * common
+
+    def score(self, block: int, unit: Unit, candidate: int, pattern: Any) -> tuple[list[int], int]:
+        """A candidate's score as an exact polynomial in ξ: numerators of [1-D: 1, x, x²; 2-D: 1, x, y, xx, xy, yy]."""
+        pre, denominator = self.pre(block, pattern)
+        if unit.kind == BIT:
+            return linear_form(pre[:, unit.values[0]]), denominator
+        q, k, r = unit.scores[candidate]
+        if r == 0:
+            return linear_form(pre[:, k]), denominator
+        total = [0] * (3 if len(pre) == 2 else 6)
+        for i in range(r):
+            product = multiply_forms(pre[:, q + i], pre[:, k + i])
+            total = [a + b for a, b in zip(total, product, strict=True)]
+        return total, denominator * denominator
+
+
+def reduced(numerators: Integers, denominator: int) -> tuple[Integers, int]:
+    """A fraction array in lowest terms."""
+    common = math.gcd(denominator, *numerators.ravel())
+    return (numerators // common, denominator // common) if common > 1 else (numerators, denominator)
+
+
+def linear_form(column: Any) -> list[int]:
+    """Slopes-then-constant as the polynomial [1, x, x²] or [1, x, y, xx, xy, yy]."""
+    if len(column) == 2:
+        return [column[1], column[0], 0]
+    return [column[2], column[0], column[1], 0, 0, 0]
+
+
+def multiply_forms(p: Any, q: Any) -> list[int]:
+    """The product of two affine forms (slopes, then constant), in the order of :func:`linear_form`."""
+    if len(p) == 2:
+        return [p[1] * q[1], p[0] * q[1] + p[1] * q[0], p[0] * q[0]]
+    return [
+        p[2] * q[2],
+        p[0] * q[2] + p[2] * q[0],
+        p[1] * q[2] + p[2] * q[1],
+        p[0] * q[0],
+        p[0] * q[1] + p[1] * q[0],
+        p[1] * q[1],
+    ]
+
+
+class Program(NamedTuple):
+    """A lowered network as flat arrays, for the kernels; columns are named in ``kernels.predicates``.
+
+    ``blocks`` one row a block; ``bound`` per block upper bounds of the spectral norm of W, its Frobenius norm, the 2-norm of
+    the bias, the gain of the selection (how much it can lengthen an error) and its relative rounding; ``weight`` every W
+    transposed ``(cols, rows)``; ``rows`` bias and 2-norm of each row of W; ``units`` and ``candidates`` one row each; ``slope``
+    of BIT units; ``order`` the choosing units of each block in a fixed random order: incremental subdivision by n lines costs
+    O(n²) in random order, and a fixed one makes runs repeatable.
+    """
+
+    blocks: np.ndarray
+    bound: np.ndarray
+    weight: np.ndarray
+    rows: np.ndarray
+    units: np.ndarray
+    candidates: np.ndarray
+    slope: np.ndarray
+    order: np.ndarray
+
+
+def flatten(lowered: Lowered) -> Program:
+    """The arrays of a lowered network, cached on the network."""
+    found = lowered.network._cache.get("program")
+    if found is None:
+        found = lowered.network._cache["program"] = _flatten(lowered)
+    return found
+
+
+def _flatten(lowered: Lowered) -> Program:
+    blocks, bounds, weights, rows, order = [], [], [], [], []
+    units, candidates, slopes = [], [], []
+    w_at = b_at = o_at = 0
+    rng = np.random.default_rng(0)
+    affine = iter(_affine_units(lowered))
+    for block in lowered.blocks:
+        w, b = block.weight.view, block.bias.view
+        unit_low, candidate_low = len(units), len(candidates)
+        for unit in block.units:
+            units.append([unit.kind, unit.out, unit.n_values, len(candidates), len(unit.values), next(affine)])
+            slopes.append(float(unit.slope))
+            scores = unit.scores or [(-1, unit.values[0], 0)]
+            for value, score, column in zip(unit.values, scores, unit.columns or [-1], strict=True):
+                candidates.append([value, *score, column])
+        choosing = unit_low + np.flatnonzero(np.array([u.kind != PASS for u in block.units], dtype=bool))
+        order.append(rng.permutation(choosing))
+        blocks.append(
+            [block.repeat, *w.shape, w_at, b_at, block.n_pre, block.n_out, unit_low, len(units), block.first_column,
+             block.last_column, o_at, len(choosing), candidate_low, len(candidates)]
+        )  # fmt: skip
+        bounds.append(_bounds(block))
+        weights.append(np.ascontiguousarray(w.T).ravel())
+        rows.append(np.stack([b, np.sqrt((w * w).sum(axis=1)) * (1 + 1e-12 * w.shape[1])], axis=1))
+        w_at, b_at, o_at = w_at + w.size, b_at + b.size, o_at + len(choosing)
+    ints = np.int64
+    return Program(
+        np.array(blocks, dtype=ints), np.array(bounds), np.concatenate(weights), np.concatenate(rows),
+        np.array(units, dtype=ints).reshape(-1, 6), np.array(candidates, dtype=ints).reshape(-1, 5),
+        np.array(slopes, dtype=np.float64), np.concatenate(order).astype(ints),
+    )  # fmt: skip
+
+
+def _bounds(block: Block) -> list[float]:
+    """The row of ``Program.bound`` of a block; every entry is an upper bound, the rounding of its own included."""
+    w, b = block.weight.view, block.bias.view
+    frobenius = float(np.sqrt((w * w).sum())) * (1 + 1e-12 * w.size)
+    with np.errstate(all="ignore"):
+        ones = float(np.sqrt(np.abs(w).sum(axis=0).max() * np.abs(w).sum(axis=1).max())) * (1 + 1e-12 * sum(w.shape))
+        spectral = ones
+        if np.isfinite(w).all() and min(w.shape) <= 1024:
+            # LAPACK's singular values are exact for a matrix within a modest multiple of u of this one
+            spectral = float(np.linalg.norm(w, 2)) + 64 * sum(w.shape) * 2.0**-53 * frobenius
+    spectral = min(frobenius, ones, spectral)
+    gain, rounding = 1.0, 0.0
+    for unit in block.units:
+        if unit.kind == BIT:
+            gain = max(gain, abs(float(unit.slope)))
+            if unit.slope not in (0, 1, -1):
+                rounding = max(rounding, 2.0)
+        elif unit.kind == SET:
+            rounding = max(rounding, len(unit.values) + 2.0)
+    if any(unit.kind == SET and unit.scores[0][2] > 0 for unit in block.units):
+        gain *= float(np.sqrt(block.repeat)) * (1 + 1e-15)  # all query tokens may choose the same value
+    return [spectral, frobenius, float(np.sqrt((b * b).sum())) * (1 + 1e-12 * b.size), gain, rounding * 2.0**-53]
+
+
+
+def _affine_units(lowered: Lowered) -> list[bool]:
+    """For every unit whether its scores are affine on every piece *by the zeros of the weights alone*.
+
+    A coordinate is constant on pieces if only constant ones feed it; a product of a constant and an affine coordinate is
+    affine.  Products that are affine for another reason are recognised piece by piece, exactly.
+    """
+    varies = np.ones(lowered.network.input_dim, dtype=bool)
+    flags = []
+    for block in lowered.blocks:
+        weight = block.weight.view != 0
+        pre = np.concatenate([(weight @ part).astype(bool) for part in np.split(varies, block.repeat)])
+        varies = np.zeros(block.n_out, dtype=bool)
+        for unit in block.units:
+            for v in unit.values:
+                varies[unit.out : unit.out + unit.n_values] |= pre[v : v + unit.n_values]
+            flags.append(
+                all(not pre[q : q + r].any() for q, _, r in unit.scores if r > 0)
+                or all(not pre[k : k + r].any() for _, k, r in unit.scores if r > 0)
+            )
+    return flags

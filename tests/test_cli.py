@@ -1,0 +1,411 @@
+"""The command line: its contract (keys, exit codes, one line on stderr), not the counts themselves."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import types
+from pathlib import Path
+from typing import Any
+
+import pytest
+from regioncount.definitions import DEFINITIONS, MEANINGS
+
+from regioncount import cli, partition, sweep
+from regioncount.errors import TooManyPieces
+
+KEYS = [
+    "network", "domain", "method", "counts", "depth_profile", "pieces", "certified", "undecided", "seconds",
+    "note",
+]  # fmt: skip
+RECORD = {
+    "construction": "three-step", "tokens": 3, "depth": 3, "counts": {"linear": 2}, "bound": 2,
+    "method": "interval", "certified": True, "seconds": 0.1,
+}  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def network(tmp_path: Path) -> str:
+    """A 2-D ReLU network with four linear regions on its own domain."""
+    write(
+        tmp_path / "net.json",
+        {
+            "format": "regioncount-network",
+            "version": 1,
+            "input_dim": 2,
+            "domain": "-1:1,-1:1",
+            "layers": [{"type": "relu"}, {"type": "affine", "weight": [[1, 2]]}],
+        },
+    )
+    return "net.json"
+
+
+def write(path: Path, content: Any) -> None:
+    path.write_text(json.dumps(content), encoding="utf-8")
+
+
+def run(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "regioncount", *words], capture_output=True, text=True)
+
+
+def refuse(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    """Run a command that must fail as bad input does, and return its one line."""
+    before = set(os.listdir())
+    assert cli.main(words) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("regioncount: error: ") and err.count("\n") == 1 and err.endswith("\n")
+    assert set(os.listdir()) == before, "a failed command left a file"
+    return err
+
+
+# --- start
+
+
+def test_help_is_quick_and_loads_no_numpy() -> None:
+    def cpu() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    times = []
+    for _ in range(5):
+        start = cpu()
+        assert run("--help").returncode == 0
+        times.append(cpu() - start)
+    assert min(times) < 0.15
+
+    code = "import sys; from regioncount.cli import main\ntry: main(['--help'])\nexcept SystemExit: pass\n"
+    code += "assert 'numpy' not in sys.modules and 'numba' not in sys.modules"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
+
+
+@pytest.mark.parametrize("command", ["build", "count", "depth"])
+def test_help_of_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as stop:
+        cli.main([command, "--help"])
+    assert stop.value.code == 0
+    assert f"usage: regioncount {command}" in capsys.readouterr().out
+
+
+def test_exit_codes_of_the_process(network: str) -> None:
+    assert run("--version").returncode == 0
+    for words in ([], ["paint"], ["count", "nowhere.json"], ["count", network, "--domain=1:0,0:1"]):
+        result = run(*words)
+        assert (result.returncode, result.stdout, result.stderr.count("\n")) == (2, "", 1), result.stderr
+
+
+# --- build
+
+
+def test_build_then_count(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["build", "three-step", "--tokens", "4", "--depth", "9", "-o", "net.json"]) == 0
+    assert json.loads(Path("net.json").read_text(encoding="utf-8"))["metadata"]["family"] == "three-step"
+    capsys.readouterr()
+    assert cli.main(["count", "net.json", "--domain=0:1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"]["linear"] == 27
+
+
+@pytest.mark.parametrize("name", ["net.json", "net.safetensors"])
+def test_build_passes_every_parameter(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "random-transformer --tokens 2 --layers 1 --heads 2 --dim 2 --hidden 3 --input-dim 1 --queries fixed"
+    )
+    assert cli.main(["build", *words.split(), "--seed", "5", "--init", "uniform", "-o", name]) == 0
+    from regioncount import load
+
+    metadata = load(name).metadata
+    assert metadata is not None and metadata["seed"] == 5
+    assert metadata["parameters"]["input_dim"] == 1 and metadata["parameters"]["queries"] == "fixed"
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("tower -o net.json", "three-step"),
+        ("three-step --tokens four -o net.json", "--tokens"),
+        ("three-step --tokens 1 -o net.json", "tokens"),
+        ("three-step --rank 3 -o net.json", "rank"),
+        ("random-relu -o net.json", "widths"),
+        ("random-relu --widths 2,x,1 -o net.json", "widths"),
+        ("three-step", "--output"),
+        ("three-step -o nowhere/net.json", "nowhere"),
+        ("three-step -o net.txt", "net.txt"),
+        ("three-step -o .", "."),
+    ],
+)
+def test_build_refuses(words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert named in refuse(capsys, "build", *words.split())
+
+
+# --- count
+
+
+def test_count_as_json(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["count", network, "--json"]) == 0
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert err == ""
+    assert list(report) == KEYS
+    assert list(report["counts"]) == list(DEFINITIONS) and set(report["counts"].values()) == {4}
+    assert (report["network"], report["domain"], report["method"]) == ("net.json", "-1:1,-1:1", "polygon")
+    assert report["certified"] is True and report["undecided"] == 0 and report["pieces"] == 4
+    assert report["depth_profile"] == [{"layer": 0, "type": "relu", "activation": 4}]
+    assert report["seconds"] > 0
+
+
+def test_count_for_people(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["count", network]) == 0
+    out, _ = capsys.readouterr()
+    for name in DEFINITIONS:
+        assert any(line.startswith(name) and MEANINGS[name] in line for line in out.splitlines())
+    for text in ("net.json", "-1:1,-1:1", "polygon", "certified", "4 pieces", "relu"):
+        assert text in out
+
+
+def test_count_names_definitions_and_domain(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["count", network, "--domain", "-1:-1/2,0:1", "--definitions", "linear,activation", "--json"]
+    assert cli.main(words) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert set(report["counts"]) == {"linear", "activation"} and set(report["counts"].values()) == {1}
+    assert cli.main(["count", network, "--domain=poly:0,0;1,0;-1,2", "--json"]) == 0
+    assert set(json.loads(capsys.readouterr().out)["counts"].values()) == {2}
+
+
+def test_count_by_grid_is_an_estimate(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["count", network, "--method", "grid", "--grid", "10", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert set(report) == {*KEYS, "estimate"}
+    assert report["counts"] == {} and report["certified"] is False
+    assert report["estimate"] == {"activation": 4, "components": 4, "points": [10, 10]}
+    assert cli.main(["count", network, "--method", "grid", "--grid", "10"]) == 0
+    assert "not a count" in capsys.readouterr().out
+
+
+def test_beyond_max_pieces(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["count", network, "--max-pieces", "3", "--json"]) == 0
+    out, err = capsys.readouterr()
+    report = json.loads(out)
+    assert report["counts"] == {"activation": 4}
+    assert "only activation was counted" in report["note"] and report["note"] in err
+    assert "pieces" in refuse(capsys, "count", network, "--max-pieces", "3", "--definitions", "linear")
+
+
+def test_an_uncertified_count_says_so(
+    network: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = types.SimpleNamespace(
+        domain="-1:1,-1:1", method="polygon", counts={"linear": 1234}, depth_profile=[], pieces=2000,
+        certified=False, undecided=17, estimate=None, seconds=0.5, note="",
+    )  # fmt: skip
+    monkeypatch.setattr(partition, "count", lambda *_, **__: result)
+    assert cli.main(["count", network]) == 0
+    out = capsys.readouterr().out
+    assert "not certified: 17 undecided" in out and "1,234" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("--domain=1:-1,0:1", "low[0]"),
+        ("--domain=0:1", "2"),
+        ("--domain=nonsense", "nonsense"),
+        ("--domain=poly:0,0;1,0;0.2,0.2;0,1", "convex"),
+        ("--domain=nan:1,0:1", "nan"),
+        ("--method magic", "--method"),
+        ("--method grid --grid 0", "--grid"),
+        ("--method grid --definitions linear", "--definitions"),
+        ("--method interval", "interval"),
+        ("--grid 10", "--grid"),
+        ("--definitions linear,volume", "volume"),
+        ("--definitions=", "--definitions"),
+        ("--max-pieces many", "--max-pieces"),
+        ("--colour", "--colour"),
+        ("--js", "--js"),
+    ],
+)
+def test_count_refuses(network: str, words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert named in refuse(capsys, "count", network, *words.split())
+
+
+@pytest.mark.parametrize(
+    ("content", "named"),
+    [
+        ('{"format": "regioncount-network", "version": 1, "input', "net.json"),
+        ("[]", "net.json"),
+        (
+            '{"format": "regioncount-network", "version": 1, "input_dim": 1, "layers": [{"type": "gelu"}]}',
+            "gelu",
+        ),
+        (
+            '{"format": "regioncount-network", "version": 1, "input_dim": 1, "domain": "0:1",'
+            ' "layers": [{"type": "affine", "weight": [[1, 2]]}]}',
+            "layers[0]",
+        ),
+        (
+            '{"format": "regioncount-network", "version": 1, "input_dim": 1, "domain": "0:1",'
+            ' "layers": [{"type": "affine", "weight": [[NaN]]}]}',
+            "NaN",
+        ),
+        (
+            '{"format": "regioncount-network", "version": 1, "input_dim": 1, "layers": [{"type": "relu"}]}',
+            "--domain",
+        ),
+    ],
+)
+def test_count_refuses_files(content: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("net.json").write_text(content, encoding="utf-8")
+    assert named in refuse(capsys, "count", "net.json")
+
+
+# --- depth
+
+
+def test_depth_writes_records_and_a_figure(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "depth --construction three-step --tokens 3,4 --max-depth 6 -o depth.jsonl --figure depth.html"
+    assert cli.main(words.split()) == 0
+    out, err = capsys.readouterr()
+    records = [json.loads(line) for line in Path("depth.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [(r["tokens"], r["depth"]) for r in records] == [(t, d) for t in (3, 4) for d in range(1, 7)]
+    for record in records:
+        assert list(record) == list(RECORD)
+        assert (
+            record["counts"]["linear"] == record["bound"] == (record["tokens"] - 1) ** (record["depth"] // 3)
+        )
+        assert record["certified"] is True
+    table = out.splitlines()
+    assert len(table) == 1 + len(records) and "linear" in table[0] and "lower bound" in table[0]
+    assert err == ""
+    page = Path("depth.html").read_text(encoding="utf-8")
+    assert "linear regions" in page and "<script" in page
+    assert sorted(os.listdir()) == ["depth.html", "depth.jsonl"]
+
+
+def test_depth_of_one_definition(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["depth", "--tokens", "3", "--max-depth", "3", "--definitions", "activation"]) == 0
+    header, *rows = capsys.readouterr().out.splitlines()
+    assert "activation" in header and "linear" not in header and len(rows) == 3
+    assert os.listdir() == []
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("--tokens 3", "--max-depth"),
+        ("--tokens 3,x --max-depth 3", "--tokens"),
+        ("--tokens 3 --max-depth 0", "--max-depth"),
+        ("--tokens 1 --max-depth 3", "tokens"),
+        ("--tokens 3 --max-depth 3 --construction tower", "construction"),
+        ("--tokens 3 --max-depth 3 --construction tent", "tent"),
+        ("--tokens 3 --max-depth 3 --definitions volume", "volume"),
+        ("--tokens 3 --max-depth 3 --figure depth.gif", "--figure"),
+        ("--tokens 3 --max-depth 3 --figure nowhere/depth.html", "nowhere"),
+        ("--tokens 3 --max-depth 3 -o nowhere/depth.jsonl", "nowhere"),
+        ("--tokens 3 --max-depth 3 -o .", "directory"),
+        ("--tokens 3 --max-depth 3 -o nowhere/../depth.jsonl", "-o"),
+        ("--tokens 3 --max-depth 3 --figure .", "--figure"),
+    ],
+)
+def test_depth_refuses(words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    extra = [] if "-o" in words.split() else ["-o", "depth.jsonl"]
+    assert named in refuse(capsys, "depth", *words.split(), *extra)
+
+
+@pytest.mark.parametrize(("error", "code"), [(KeyboardInterrupt(), 130), (BrokenPipeError(), 141)])
+def test_depth_keeps_finished_records(
+    error: BaseException, code: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: Any, on_record: Any, **__: Any) -> None:
+        on_record(RECORD)
+        raise error
+
+    monkeypatch.setattr(sweep, "depth_sweep", interrupted)
+    assert cli.main(["depth", "--tokens", "3", "--max-depth", "9", "-o", "depth.jsonl"]) == code
+    assert sweep.read_records("depth.jsonl") == [RECORD]
+    assert os.listdir() == ["depth.jsonl"]
+
+
+def test_ctrl_c_in_the_process() -> None:
+    words = ["depth", "--construction", "one-step", "--tokens", "3", "--max-depth", "40", "-o", "depth.jsonl"]
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-m", "regioncount", *words],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # jobs may ignore it
+    )  # fmt: skip
+    assert process.stdout is not None
+    for _ in range(3):  # the header and two records
+        process.stdout.readline()
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=120)
+    assert process.returncode == 130
+    assert err == "regioncount: interrupted\n"
+    assert len(sweep.read_records("depth.jsonl")) >= 2
+    assert os.listdir() == ["depth.jsonl"]
+
+
+def test_progress_on_a_terminal_only(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def one(*_: Any, on_record: Any, **__: Any) -> None:
+        on_record(RECORD)
+
+    monkeypatch.setattr(sweep, "depth_sweep", one)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert cli.main(["depth", "--tokens", "3", "--max-depth", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert "] 1/2" in err and err.endswith("\r\033[K")
+    assert "\r" not in out
+
+
+# --- the rest
+
+
+def test_a_closed_pipe_is_no_traceback() -> None:
+    code = (
+        f'"{sys.executable}" -m regioncount depth --tokens 3 --max-depth 3 | true; echo "${{PIPESTATUS[0]}}"'
+    )
+    result = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip() in ("0", "141")
+    assert result.stderr == ""
+
+
+def test_errors_of_the_system_are_one_line(
+    network: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: Any, **__: Any) -> None:
+        raise OSError(28, "No space left on device", "net.json")
+
+    monkeypatch.setattr(partition, "count", full)
+    assert "net.json: No space left on device" in refuse(capsys, "count", network)
+
+    def several_lines(*_: Any, **__: Any) -> None:
+        raise TooManyPieces("one\ntwo")
+
+    monkeypatch.setattr(partition, "count", several_lines)
+    assert "one two" in refuse(capsys, "count", network, "--definitions", "linear")
+
+
+def test_bench_runs_the_cases_of_the_checkout(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(cli, "__file__", str(tmp_path / "regioncount" / "cli.py"))
+    assert "checkout" in refuse(capsys, "bench", "--repeat", "3")
+
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "benchmarks" / "cases.py").touch()
+    called: list[list[str]] = []
+    cases = types.ModuleType("benchmarks.cases")
+    cases.main = lambda argv: called.append(argv) or 0  # type: ignore[attr-defined, func-returns-value]
+    monkeypatch.setitem(sys.modules, "benchmarks", types.ModuleType("benchmarks"))
+    monkeypatch.setitem(sys.modules, "benchmarks.cases", cases)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    assert cli.main(["bench", "--repeat", "3", "--help"]) == 0
+    assert called == [["--repeat", "3", "--help"]]
