@@ -115,6 +115,7 @@ def _parser() -> argparse.ArgumentParser:
     build.add_argument("construction", metavar="NAME", help=CONSTRUCTIONS)
     for name, (kind, metavar, text) in BUILD_PARAMETERS.items():
         build.add_argument(f"--{name}", type=kind, metavar=metavar, help=text)
+    build.add_argument("--round", action="store_true", help="let .safetensors round weights to float64")
     build.add_argument("-o", "--output", required=True, metavar="FILE", help="net.json or net.safetensors")
 
     count = commands.add_parser("count", help="count the regions of a network", allow_abbrev=False)
@@ -184,7 +185,7 @@ def _build(arguments: argparse.Namespace) -> int:
     names = [name.replace("-", "_") for name in BUILD_PARAMETERS]
     given = {name: getattr(arguments, name) for name in names if getattr(arguments, name) is not None}
     network = constructions.build(arguments.construction, **given)
-    files.save(network, arguments.output)
+    files.save(network, arguments.output, round=arguments.round)
     print(f"{arguments.output}: {len(network.layers)} layers, domain {network.domain}")
     return 0
 
@@ -270,7 +271,7 @@ def _print_count(report: dict[str, Any]) -> None:
         print(f"{estimate['activation']:>15,}  distinct activation patterns")
         print(f"{estimate['components']:>15,}  connected components of equal pattern")
     else:
-        print(f"{'definition':<14} {'count':>15}  regions are")
+        print(f"{'definition':<14} {'count':>15}  meaning")
         for name, value in report["counts"].items():
             print(f"{name:<14} {value:>15,}  {MEANINGS.get(name, '')}")
         if report["certified"]:

@@ -127,6 +127,14 @@ def test_build_passes_every_parameter(name: str, capsys: pytest.CaptureFixture[s
     assert metadata["parameters"]["input_dim"] == 1 and metadata["parameters"]["queries"] == "fixed"
 
 
+def test_build_rounds_when_told(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["build", "three-step", "--tokens", "4", "--depth", "3", "-o", "net.safetensors", "--round"]
+    assert cli.main(words) == 0
+    capsys.readouterr()
+    assert cli.main(["count", "net.safetensors", "--json", "--definitions", "linear"]) == 0
+    assert json.loads(capsys.readouterr().out)["counts"] == {"linear": 5}, "another function, its right count"
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -139,6 +147,7 @@ def test_build_passes_every_parameter(name: str, capsys: pytest.CaptureFixture[s
         ("three-step", "--output"),
         ("three-step -o nowhere/net.json", "nowhere"),
         ("three-step -o net.txt", "net.txt"),
+        ("three-step -o net.safetensors", "1/3"),
         ("three-step -o .", "."),
     ],
 )

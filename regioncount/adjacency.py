@@ -1,0 +1,219 @@
+"""How the pieces of the plane touch: facets, shared corners, contacts in a single point.
+
+Facets are overlaps of edges, not shared edges: after attention the two sides of a border are subdivided independently.  They come from
+``kernels.facets``; borders on which floats leave an order open, and edges whose border has only one side (candidates of one unit
+that tie on one line), are matched here by exact arithmetic: edges on one line, traversed in opposite senses, overlap or do not.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from fractions import Fraction
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from regioncount.exact import Line, crossing, sign_at
+from regioncount.lowering import SET
+
+if TYPE_CHECKING:
+    from regioncount.engines import PlaneJudge, PlanePieces
+
+U = 2.0**-53
+
+
+class Facets(NamedTuple):
+    """``pieces`` (n, 2), −1 for the domain's boundary; ``border`` (n,): number of the split, or −1 − edge of the domain;
+    ``ends`` (n, 2) vertices, in the sense in which the first piece is traversed counter-clockwise; ``corner_vertex`` (M,) the vertex
+    of each corner, ``vertices`` (V, 2) in engine coordinates; ``exact`` how many borders needed exact arithmetic."""
+
+    pieces: np.ndarray
+    border: np.ndarray
+    ends: np.ndarray
+    corner_vertex: np.ndarray
+    vertices: np.ndarray
+    exact: int
+
+
+class Outline:
+    """Corners and edges of pieces, flat; edge e leaves corner e."""
+
+    def __init__(self, pieces: PlanePieces, judge: PlaneJudge) -> None:
+        self.pieces, self.judge = pieces, judge
+        offsets, n = pieces.offsets, len(pieces.corners)
+        self.piece = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
+        self.next = np.arange(1, n + 1)
+        self.next[offsets[1:] - 1] = offsets[:-1]
+        self.previous = np.empty(n, dtype=np.int64)
+        self.previous[self.next] = np.arange(n)
+        self._corners: dict[int, Line] = {}
+
+    def line(self, edge: int) -> Line:
+        """The exact line of an edge, inside positive or negative."""
+        return self.judge.line(self.pieces.tags[edge], self.pieces.patterns[self.piece[edge]])
+
+    def corner(self, at: int) -> Line:
+        """A corner exactly, in homogeneous coordinates."""
+        found = self._corners.get(at)
+        if found is None:
+            found = self._corners[at] = crossing(self.line(int(self.previous[at])), self.line(at))
+        return found
+
+
+def find_facets(outline: Outline) -> Facets:
+    """All facets, the domain's boundary included."""
+    pieces = outline.pieces
+    tags = pieces.tags
+    facets, equal, borders, exact = _facets_inside(outline)
+    outer = np.flatnonzero(tags[:, 4] < 0)
+    boundary = np.stack(
+        [outline.piece[outer], np.full(len(outer), -1), tags[outer, 4], outer, outline.next[outer]], axis=1
+    )
+    inner = facets.copy()
+    inner[:, 2] = borders[facets[:, 2]] if len(facets) else facets[:, 2]
+    together = np.concatenate([inner, boundary])
+    corner_vertex, vertices = _merge(pieces.corners, equal)
+    return Facets(together[:, :2], together[:, 2], corner_vertex[together[:, 3:5]], corner_vertex, vertices, exact)
+
+
+def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray, int]:
+    from regioncount.kernels import facets as kernel
+
+    pieces, tags, corners = outline.pieces, outline.pieces.tags, outline.pieces.corners
+    inner = np.flatnonzero(tags[:, 4] >= 0)
+    if not len(inner):
+        none = np.zeros((0, 5), dtype=np.int64)
+        return none, none[:, :2], np.zeros(0, dtype=np.int64), 0
+    numbers, border = np.unique(tags[inner, 4] >> 1, return_inverse=True)
+    side = tags[inner, 4] & 1
+    along = np.where(side == 0, 1.0, -1.0)[:, None] * (corners[outline.next[inner], :2] - corners[inner, :2])
+    direction = np.zeros((len(numbers), 2))
+    longest = np.argsort(np.abs(along).max(axis=1), kind="stable")
+    direction[border[longest]] = along[longest]
+    direction /= np.maximum(np.hypot(*direction.T), 1e-300)[:, None]
+    # for each edge, along its border: its two ends, the corners there, and the edges that meet it there
+    first, second = inner, outline.next[inner]
+    forward = side == 0
+    ends = np.stack([np.where(forward, first, second), np.where(forward, second, first)], axis=1)
+    others = np.stack(
+        [np.where(forward, outline.previous[inner], second), np.where(forward, second, outline.previous[inner])], axis=1
+    )
+    at = np.einsum("eik,ek->ei", corners[ends, :2], direction[border])
+    order = np.lexsort((at.sum(axis=1), side, border))
+    starts = np.searchsorted(border[order] * 2 + side[order], np.arange(2 * len(numbers) + 1))
+    borders = np.stack([starts[:-1:2], starts[1::2], starts[2::2]], axis=1)
+    first_column, low, high, continuous = _units(outline)
+    facets = np.zeros((len(inner) + 1, 5), dtype=np.int64)
+    equal = np.zeros((len(inner) + len(numbers) + 1, 2), dtype=np.int64)
+    flagged, done = np.zeros(len(numbers), dtype=np.uint8), np.zeros(2, dtype=np.int64)
+    kernel.match(
+        borders, order, at, corners[ends, 2], ends, others, outline.piece[inner], inner, tags, pieces.patterns, first_column, low,
+        high, continuous, facets, equal, flagged, done,
+    )  # fmt: skip
+    facets, equal = facets[: done[0]], equal[: done[1]]
+    open_edges = inner[flagged[border] == 1]
+    if len(open_edges):
+        more, pairs = _match_exactly(outline, open_edges, np.searchsorted(numbers, tags[open_edges, 4] >> 1))
+        facets, equal = np.concatenate([facets, more]), np.concatenate([equal, pairs])
+    return facets, equal, numbers, int(flagged.sum())
+
+
+def _units(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """First pattern column of each block; range of pattern columns of each unit, and whether it passes on its score."""
+    blocks = outline.judge.lowered.blocks
+    low, high, continuous = [], [], []
+    for block in blocks:
+        for unit in block.units:
+            low.append(min(unit.columns, default=0))
+            high.append(max(unit.columns, default=-1) + 1)
+            continuous.append(unit.kind != SET or unit.scores[0][2] == 0)
+    first = np.array([block.first_column for block in blocks], dtype=np.int64)
+    return first, np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), np.array(continuous, dtype=np.uint8)
+
+
+def _match_exactly(outline: Outline, edges: np.ndarray, borders: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Facets among these edges, by exact arithmetic; and pairs of equal corners."""
+    lines: dict[Line, tuple[list, list]] = defaultdict(lambda: ([], []))
+    for edge, border in zip(edges.tolist(), borders.tolist(), strict=True):
+        a, b, c = outline.line(edge)
+        common = math.gcd(a, b, c) * (1 if (a or b) > 0 else -1)
+        a, b, c = a // common, b // common, c // common
+        start, end = (_along(outline.corner(v), a, b) for v in (edge, int(outline.next[edge])))
+        corners = (edge, int(outline.next[edge]))
+        if start < end:
+            lines[a, b, c][0].append((start, end, *corners, edge, border))
+        else:
+            lines[a, b, c][1].append((end, start, *corners[::-1], edge, border))
+    facets: list[tuple[int, int, int, int, int]] = []
+    equal: list[tuple[int, int]] = []
+    for forward, backward in lines.values():
+        forward.sort()
+        backward.sort()
+        at = 0
+        for low, high, low_corner, high_corner, edge, border in forward:
+            while at < len(backward) and backward[at][1] <= low:
+                at += 1
+            k = at
+            while k < len(backward) and backward[k][0] < high:
+                low2, high2, low_corner2, high_corner2, edge2, _ = backward[k]
+                equal += [(low_corner, low_corner2)] if low == low2 else []
+                equal += [(high_corner, high_corner2)] if high == high2 else []
+                start = low_corner if low >= low2 else low_corner2
+                end = high_corner if high <= high2 else high_corner2
+                facets.append((int(outline.piece[edge]), int(outline.piece[edge2]), border, start, end))
+                k += 1
+    return np.array(facets, dtype=np.int64).reshape(-1, 5), np.array(equal, dtype=np.int64).reshape(-1, 2)
+
+
+def _along(point: Line, a: int, b: int) -> Fraction:
+    """Where a point lies along the direction (b, −a)."""
+    return Fraction(b * point[0] - a * point[1], point[2])
+
+
+def _merge(corners: np.ndarray, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices from corners: equal coordinates, or proven equal; each at its most accurate corner."""
+    unique, inverse = np.unique(corners[:, :2], axis=0, return_inverse=True)
+    inverse = inverse.ravel()
+    a, b = inverse[equal[:, 0]], inverse[equal[:, 1]]
+    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(len(unique), len(unique)))
+    count, component = connected_components(graph, directed=False)
+    corner_vertex = component[inverse]
+    vertices = np.zeros((count, 2))
+    worst_first = np.argsort(-corners[:, 2], kind="stable")
+    vertices[corner_vertex[worst_first]] = corners[worst_first, :2]
+    return corner_vertex, vertices
+
+
+def touch(outline: Outline, p: int, q: int) -> bool:
+    """Whether the closed convex pieces p and q have a common point.
+
+    Disjoint convex polygons are separated by the line of an edge of one of them.
+    """
+    offsets = outline.pieces.offsets
+    own = [range(int(offsets[k]), int(offsets[k + 1])) for k in (p, q)]
+    for mine, theirs in (own, own[::-1]):
+        for edge in mine:
+            line = outline.line(edge)
+            inside = max((sign_at(line, outline.corner(v)) for v in mine), key=abs)
+            if all(sign_at(line, outline.corner(v)) == -inside for v in theirs):
+                return False
+    return True
+
+
+def near_pairs(corners: np.ndarray, offsets: np.ndarray, chosen: np.ndarray, group: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of chosen pieces of different groups whose boxes, widened by the corners' radii, meet."""
+    reach = corners[:, 2] + 4 * U
+    low = np.minimum.reduceat(corners[:, :2] - reach[:, None], offsets[:-1])[chosen]
+    high = np.maximum.reduceat(corners[:, :2] + reach[:, None], offsets[:-1])[chosen]
+    order = np.argsort(low[:, 0], kind="stable")
+    chosen, low, high, group = chosen[order], low[order], high[order], group[order]
+    pairs = []
+    ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
+    for i in range(len(chosen)):
+        j = np.arange(i + 1, ends[i])
+        hit = j[(low[j, 1] <= high[i, 1]) & (high[j, 1] >= low[i, 1]) & (group[j] != group[i])]
+        pairs += [(int(chosen[i]), int(chosen[k])) for k in hit]
+    return pairs

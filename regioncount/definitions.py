@@ -1,0 +1,17 @@
+"""The five countable definitions of "region", in the words that every printed or plotted count uses.
+
+After Stargalla, Hertrich and Reichman, *The Computational Complexity of Counting Linear Regions in ReLU Neural Networks*
+(arXiv 2505.16716); ``cells`` is added for networks with attention, where one activation pattern may have several pieces.
+"""
+
+from __future__ import annotations
+
+DEFINITIONS = ("activation", "cells", "linear", "linear_closed", "affine_maps")
+
+MEANINGS = {
+    "activation": "R2: activation patterns that occur on a set of full dimension",
+    "cells": "connected pieces with one activation pattern, joined through facets",
+    "linear": "R4: maximal open connected sets with one affine map",
+    "linear_closed": "R5: connected unions of closed pieces with one affine map; touching at a point joins",
+    "affine_maps": "R6: distinct affine maps",
+}

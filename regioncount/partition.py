@@ -1,0 +1,435 @@
+"""Partitions: the pieces on which a network is affine, and every definition of "region" as a grouping of them.
+
+``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  All five definitions
+(``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one map, and are neighbours.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+from regioncount import adjacency, engines
+from regioncount.definitions import DEFINITIONS
+from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
+from regioncount.equality import map_classes
+from regioncount.errors import InputError, shown
+from regioncount.lowering import Lowered, lower
+from regioncount.network import Network
+
+MAX_PIECES = 2_000_000
+METHODS = ("auto", "interval", "polygon", "grid")
+
+
+@dataclass(frozen=True)
+class CountResult:
+    """What was counted, how, and how sure it is; the keys of ``regioncount count --json``.
+
+    Attributes
+    ----------
+    domain : str
+    method : str
+        The engine: "interval", "polygon" or "grid".
+    counts : dict of str to int
+        By definition; empty for the grid, which only estimates.
+    depth_profile : list of dict
+        ``layer``, ``type``, ``activation``: activation regions (R2) of the network cut after each layer that chooses.
+    pieces : int or None
+        Pieces of the subdivision.
+    certified : bool
+        Whether every decision was settled.
+    undecided : int
+        Decisions that no arithmetic settled.
+    estimate : dict or None
+        Grid only: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.
+    seconds : float
+    note : str
+    """
+
+    domain: str
+    method: str
+    counts: dict[str, int]
+    depth_profile: list[dict[str, Any]]
+    pieces: int | None
+    certified: bool
+    undecided: int
+    estimate: dict[str, Any] | None = None
+    seconds: float = 0.0
+    note: str = ""
+
+
+def count(
+    network: Network,
+    domain: Any = None,
+    definitions: Sequence[str] = ("activation",),
+    method: str = "auto",
+    max_pieces: int = MAX_PIECES,
+    grid: int | None = None,
+) -> CountResult:
+    """Count the linear regions of a network on a domain.
+
+    Parameters
+    ----------
+    network : Network
+    domain : Interval, Box, Polygon, str or nested list, optional
+        By default the network's own.
+    definitions : sequence of str
+        Which of ``DEFINITIONS`` to count; ``activation`` alone needs no memory for pieces.
+    method : {"auto", "interval", "polygon", "grid"}
+    max_pieces : int
+        The most pieces to keep for the other definitions.
+    grid : int, optional
+        With ``method="grid"``: points per axis (default 1,000 in the plane, 100,000 on the line).
+
+    Raises
+    ------
+    InputError
+        If an argument is not as said, or the network is not piecewise affine (softmax) and not sampled.
+    NeedsConicEngine
+        If a score is quadratic on a piece in the plane.
+    TooManyPieces
+        If a definition other than ``activation`` needs more than ``max_pieces`` pieces.
+
+    Examples
+    --------
+    >>> import regioncount as rc
+    >>> network = rc.from_layers([([[1], [-1]], [0, 0]), "relu", ([[1, -1]], [0])])
+    >>> rc.count(network, "-1:1", definitions=rc.DEFINITIONS).counts
+    {'activation': 2, 'cells': 2, 'linear': 1, 'linear_closed': 1, 'affine_maps': 1}
+    """
+    started = time.perf_counter()
+    where = _domain(network, domain)
+    if isinstance(definitions, str):
+        definitions = (definitions,)
+    for name in definitions:
+        _definition(name)
+    engine = _engine(where, method)
+    if grid is not None and engine != "grid":
+        raise InputError(f"grid: expected with method 'grid' only, got {shown(grid)} with method {method!r}")
+    if engine == "grid":
+        from regioncount.grid import grid_estimate
+
+        estimate = grid_estimate(network, where, grid)
+        return CountResult(
+            str(where), engine, {}, [], None, False, 0, estimate, time.perf_counter() - started,
+            "sampled patterns: an estimate, not a count",
+        )  # fmt: skip
+    _max_pieces(max_pieces)
+    if set(definitions) <= {"activation"}:
+        lowered = lower(network)
+        outcome = _run(lowered, where, False, None)
+        counts = {"activation": _total(lowered, outcome)} if definitions else {}
+        profile, pieces, decisions = _profile(lowered, outcome), outcome.n_pieces, outcome.decisions
+        undecided = decisions.undecided
+    else:
+        partition = subdivide(network, where, method, max_pieces)
+        counts = {name: partition.count(name) for name in definitions}
+        profile, pieces, undecided = partition.depth_profile, partition.n_pieces, partition.undecided
+    return CountResult(
+        str(where), engine, counts, profile, pieces, undecided == 0, undecided, None, time.perf_counter() - started
+    )
+
+
+def subdivide(network: Network, domain: Any = None, method: str = "auto", max_pieces: int = MAX_PIECES) -> Partition:
+    """Subdivide a domain into the pieces on which the network is affine.
+
+    Parameters and errors are those of :func:`count`; the grid makes no partition.
+
+    Examples
+    --------
+    >>> import regioncount as rc
+    >>> network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu", ([[1, 1]], [0])])
+    >>> partition = rc.subdivide(network, "-1:1,-1:1")
+    >>> partition.n_pieces, partition.count("linear"), partition.certified
+    (4, 4, True)
+    """
+    where = _domain(network, domain)
+    _max_pieces(max_pieces)
+    if _engine(where, method) == "grid":
+        raise InputError("method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'")
+    lowered = lower(network)
+    outcome = _run(lowered, where, True, max_pieces)
+    make = _line_partition if where.dim == 1 else _plane_partition
+    return make(network, where, lowered, outcome)
+
+
+def _domain(network: Network, domain: Any) -> Domain:
+    if domain is None:
+        domain = network.domain
+        if domain is None:
+            raise InputError("domain: expected one, since the network has none of its own, got None")
+    where = as_domain(domain)
+    if where.dim != network.input_dim:
+        raise InputError(f"domain: expected dimension {network.input_dim} (input_dim), got {where} of dimension {where.dim}")
+    return where
+
+
+def _definition(name: Any) -> str:
+    if name not in DEFINITIONS:
+        raise InputError(f"definitions: expected one of {', '.join(DEFINITIONS)}, got {shown(name)}")
+    return str(name)
+
+
+def _max_pieces(value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < 1:
+        raise InputError(f"max_pieces: expected a positive integer, got {shown(value)}")
+
+
+def _engine(domain: Domain, method: str) -> str:
+    """The engine for a domain."""
+    if method not in METHODS:
+        raise InputError(f"method: expected one of {', '.join(METHODS)}, got {shown(method)}")
+    if method == "grid":
+        return method
+    if domain.dim > 2:
+        raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
+    engine = "interval" if domain.dim == 1 else "polygon"
+    if method not in ("auto", engine):
+        raise InputError(f"method: {method!r} does not take a domain of dimension {domain.dim}; expected 'auto' or {engine!r}")
+    return engine
+
+
+def _run(lowered: Lowered, domain: Domain, emit: bool, max_pieces: int | None) -> engines.Outcome:
+    if isinstance(domain, Interval):
+        return engines.interval_run(lowered, domain, emit, max_pieces)
+    assert isinstance(domain, (Box, Polygon))
+    return engines.polygon_run(lowered, domain, emit, max_pieces)
+
+
+def _total(lowered: Lowered, outcome: engines.Outcome) -> int:
+    last = lowered.last_choice
+    return 1 if last < 0 else int(outcome.patterns[last])
+
+
+def _profile(lowered: Lowered, outcome: engines.Outcome) -> list[dict[str, Any]]:
+    return [
+        {"layer": block.layer, "type": lowered.network.layers[block.layer].type, "activation": int(outcome.patterns[index])}
+        for index, block in enumerate(lowered.blocks)
+        if block.selects
+    ]
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """The pieces of a domain on which a network is affine, and how they touch.
+
+    Attributes
+    ----------
+    network, domain
+        What was subdivided.
+    dim : int
+        1 or 2.
+    patterns : ndarray of uint8 (n_pieces, n_columns)
+        Activation patterns, columns as in ``Network.activation_pattern``.
+    maps : ndarray (n_pieces, out, dim + 1)
+        The affine map of each piece: slopes, then the constant; nearest floats.
+    facets : ndarray of int (n_facets, 2)
+        Pairs of pieces that share a border of positive length (in 1-D a breakpoint); −1 for the domain's boundary.
+    facet_border : ndarray of int (n_facets,)
+        Number of the split that made the border; −1 − k for edge k of the domain.
+    facet_vertices : ndarray of int (n_facets, 2)
+        In 2-D the vertices at its ends, as the first piece passes them counter-clockwise.
+    vertices : ndarray (n_vertices, 2), offsets : ndarray of int (n_pieces + 1,), piece_vertices : ndarray of int
+        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.
+    breakpoints : ndarray (n_pieces + 1,)
+        In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1.
+    depth_profile : list of dict
+        As in :class:`CountResult`.
+    undecided : int
+        Decisions that no arithmetic settled; ``certified`` where there are none.
+    """
+
+    network: Network
+    domain: Domain
+    dim: int
+    patterns: np.ndarray
+    maps: np.ndarray
+    facets: np.ndarray
+    facet_border: np.ndarray
+    depth_profile: list[dict[str, Any]]
+    undecided: int
+    facet_vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
+    vertices: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
+    offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    piece_vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    breakpoints: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    _source: Any = None
+
+    @property
+    def n_pieces(self) -> int:
+        """Number of pieces."""
+        return len(self.patterns)
+
+    @property
+    def certified(self) -> bool:
+        """Whether every decision behind the pieces was settled."""
+        return self.undecided == 0
+
+    def count(self, definition: str = "linear") -> int:
+        """The number of regions by a definition of ``DEFINITIONS``."""
+        labels = self.labels(definition)
+        return int(labels.max()) + 1 if len(labels) else 0
+
+    def counts(self) -> dict[str, int]:
+        """The number of regions by every definition."""
+        return {name: self.count(name) for name in DEFINITIONS}
+
+    def labels(self, definition: str) -> np.ndarray:
+        """The region of each piece by a definition, (n_pieces,), numbered from 0 in the order of first appearance.
+
+        Raises
+        ------
+        InputError
+            If the definition is unknown.
+        """
+        return self._labels[_definition(definition)]
+
+    @cached_property
+    def _labels(self) -> _Labels:
+        return _Labels(self)
+
+    def check_invariants(self) -> None:
+        """Check what must hold of every partition; a violation raises AssertionError that says what and where.
+
+        Patterns and maps are compared with ``Network`` at an interior point of each piece; pieces must fill the domain, facets
+        must cover each piece's boundary once, and in the plane vertices − facets + pieces must be 1.
+        """
+        from regioncount.invariants import check
+
+        check(self)
+
+
+class _Labels(dict):
+    """Labels by definition, made on demand."""
+
+    def __init__(self, partition: Partition) -> None:
+        super().__init__()
+        self.partition = partition
+
+    def __missing__(self, name: str) -> np.ndarray:
+        labels = self[name] = getattr(self, f"_{name}")()
+        labels.setflags(write=False)
+        return labels
+
+    def _activation(self) -> np.ndarray:
+        patterns = self.partition.patterns
+        if self.partition.dim == 2:  # patterns of affine scores are convex: a pattern is one piece
+            return np.arange(len(patterns))
+        rows = np.concatenate([patterns, np.zeros((len(patterns), 1), dtype=np.uint8)], axis=1)  # never empty
+        keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
+        return _first_seen(np.unique(keys, return_inverse=True)[1].ravel())
+
+    def _cells(self) -> np.ndarray:
+        return np.arange(self.partition.n_pieces)  # neighbours always differ in their pattern
+
+    def _affine_maps(self) -> np.ndarray:
+        source = self.partition._source
+        labels, _ = map_classes(
+            source.lowered, source.judge.composer, self.partition.patterns, source.pieces.maps, source.pieces.errors
+        )
+        return labels
+
+    def _linear(self) -> np.ndarray:
+        maps, facets = self["affine_maps"], self.partition.facets
+        inner = facets[facets[:, 1] >= 0]
+        return _joined(self.partition.n_pieces, inner[maps[inner[:, 0]] == maps[inner[:, 1]]])
+
+    def _linear_closed(self) -> np.ndarray:
+        linear, maps = self["linear"], self["affine_maps"]
+        if self.partition.dim == 1:
+            return linear
+        source = self.partition._source
+        components = np.zeros(maps.max() + 1, dtype=np.int64)
+        _, first = np.unique(linear, return_index=True)
+        np.add.at(components, maps[first], 1)
+        several = np.flatnonzero(components > 1)
+        by_map = np.argsort(maps, kind="stable")
+        starts = np.searchsorted(maps[by_map], np.arange(len(components) + 1))
+        joined = []
+        for one in several:
+            chosen = by_map[starts[one] : starts[one + 1]]
+            joined += _contacts(source, chosen, linear[chosen])
+        if not joined:
+            return linear
+        return _first_seen(_joined(int(linear.max()) + 1, np.array(joined))[linear])
+
+
+def _contacts(source: Any, chosen: np.ndarray, linear: np.ndarray) -> list[tuple[int, int]]:
+    """Pairs of linear regions among the chosen pieces that touch, as many as it takes to join them."""
+    region = dict(zip(chosen.tolist(), linear.tolist(), strict=True))
+    parent = {r: r for r in region.values()}
+
+    def top(r: int) -> int:
+        while parent[r] != r:
+            r = parent[r] = parent[parent[r]]
+        return r
+
+    pairs = []
+    corners, offsets = source.pieces.corners, source.pieces.offsets
+    for p, q in adjacency.near_pairs(corners, offsets, chosen, linear):
+        a, b = top(region[p]), top(region[q])
+        if a != b and adjacency.touch(source.outline, p, q):
+            parent[a] = b
+            pairs.append((region[p], region[q]))
+    return pairs
+
+
+def _joined(n: int, pairs: np.ndarray) -> np.ndarray:
+    """Connected components, numbered in the order of first appearance."""
+    if not len(pairs):
+        return np.arange(n)
+    graph = coo_array((np.ones(len(pairs), dtype=np.int8), (pairs[:, 0], pairs[:, 1])), shape=(n, n))
+    return _first_seen(connected_components(graph, directed=False)[1])
+
+
+def _first_seen(labels: np.ndarray) -> np.ndarray:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first, kind="stable")] = np.arange(len(first))
+    return rank[inverse.ravel()]
+
+
+@dataclass
+class _Source:
+    """What exact questions about a partition need."""
+
+    lowered: Lowered
+    judge: Any
+    pieces: Any
+    outline: Any = None
+
+
+def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces: engines.LinePieces = outcome.pieces
+    inside = outcome.window.outward(pieces.ends[1:, 0, :1])[:, 0]
+    assert isinstance(domain, Interval)
+    breakpoints = np.concatenate([[float(domain.low)], inside, [float(domain.high)]])
+    n = len(pieces.patterns)
+    facets = np.stack([np.arange(n + 1) - 1, np.arange(n + 1)], axis=1)
+    facets[0] = [0, -1]
+    facets[n] = [n - 1, -1]
+    border = np.arange(n + 1)
+    border[[0, n]] = [-1, -2]
+    return Partition(
+        network, domain, 1, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets, border,
+        _profile(lowered, outcome), outcome.decisions.undecided, breakpoints=breakpoints,
+        _source=_Source(lowered, outcome.judge, pieces),
+    )  # fmt: skip
+
+
+def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces: engines.PlanePieces = outcome.pieces
+    outline = adjacency.Outline(pieces, outcome.judge)
+    facets = adjacency.find_facets(outline)
+    return Partition(
+        network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
+        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
+        pieces.offsets, facets.corner_vertex, _source=_Source(lowered, outcome.judge, pieces, outline),
+    )  # fmt: skip
