@@ -353,13 +353,13 @@ class _PolygonRun:
         state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
         state[k.EMIT] = emit
         state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
-        self.most = int(self.program.units[:, 4].max(initial=1))  # candidates of a unit
+        self.most = max(int(self.program.units[:, 4].max(initial=1)), choices)  # candidates of a unit, units of a block
         table = np.zeros((self.TABLE, 3), dtype=np.int64)
         table[:, 2] = 2
         self.run_ = k.Run(
             state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
-            np.zeros((2, widest)), np.zeros((3, max(corners, self.most)), dtype=np.int64), np.zeros(4),
-            np.zeros(5, dtype=np.int64),
+            np.zeros((3, widest)), np.zeros((4, max(corners, self.most)), dtype=np.int64), np.zeros(4),
+            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((4, 3)),
         )  # fmt: skip
         leaves = self.LEAVES if emit else 0
         self.n_out = int(blocks[-1, 5]) if emit else 0
@@ -437,7 +437,7 @@ class _PolygonRun:
         edges, tags, *rest = self.stack
         wider = [np.concatenate([a, np.zeros_like(a)], axis=1) for a in (edges, tags)]
         self.stack = self.kernel.Stack(*wider, *rest)
-        scratch = np.zeros((3, max(wider[0].shape[1], self.most)), dtype=np.int64)
+        scratch = np.zeros((4, max(wider[0].shape[1], self.most)), dtype=np.int64)
         self.run_ = self.run_._replace(scratch=scratch)
 
     def _drain(self) -> None:

@@ -359,11 +359,17 @@ class Composer:
     ) -> None:
         self.lowered = lowered
         n = len(centre)
-        values = [[scale[k] if i == k else 0 for i in range(n)] for k in range(n)] + [list(centre)]
+        values = [[s if i == k else 0 for i in range(n)] for k, s in enumerate(scale)] + [list(centre)]
         self._start = integers(ExactArray(values))
         self._memory: OrderedDict[tuple[int, bytes], tuple[Integers, int]] = OrderedDict()
         self._remember = remember
         self._weights: dict[int, tuple[Integers, int, Integers, int]] = {}
+
+    def at(self, point: Sequence[Fraction]) -> Composer:
+        """A composer of constants: maps without slopes, the exact values at one point."""
+        other = Composer(self.lowered, point, ())
+        other._weights = self._weights
+        return other
 
     def pre(self, block: int, pattern: Any) -> tuple[Integers, int]:
         """The exact map of ``pre`` of a block on the cell of ``pattern`` (uint8 (n_columns,), or a beginning of one)."""

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from regioncount.definitions import DEFINITIONS, MEANINGS
 
 from regioncount import cli, partition, sweep
+from regioncount.definitions import DEFINITIONS, MEANINGS
 from regioncount.errors import TooManyPieces
 
 KEYS = [

@@ -17,9 +17,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regioncount.kernels import inlined, njit
+from regioncount.kernels import contracted, inlined, njit
 from regioncount.kernels.predicates import (
-    AFFINE_UNIT, B_AT, BIAS, BIT, CAND_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
+    AFFINE_UNIT, B_AT, BIAS, BIT, CAND_LO, COLS, COLUMN, FIRST, GAIN, HUGE, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
     ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
     crossing_radius, decide, lookup, mix, stage_errors, store,
 )  # fmt: skip
@@ -34,7 +34,7 @@ TOP, NEXT_BORDER, NEXT_ROOT, N_REQUESTS, N_PIECES, N_CORNERS, FIRST_BLOCK, LAST_
 # kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
 AT_CORNER, SAME_MAP, AFFINE = range(3)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
-SIGN, ALIVE, MADE = range(3)  # rows of Run.scratch
+SIGN, ALIVE, MADE, DECIDED = range(4)  # rows of Run.scratch
 
 
 class Stack(NamedTuple):
@@ -69,6 +69,8 @@ class Run(NamedTuple):
     scratch: np.ndarray
     line: np.ndarray
     cut_tag: np.ndarray
+    at: np.ndarray
+    factor: np.ndarray
 
 
 class Leaves(NamedTuple):
@@ -118,6 +120,19 @@ def ask(run, stack, f, v, what, unit, i, j, key_a, key_b):
         run.state[N_REQUESTS] = n + 1
 
 
+@inlined
+def float_signs(run, stack, f, a, b, c, error):
+    """Signs of the line (a, b, c), known up to ``error``, at the corners of frame f (into run.scratch); False if some are open."""
+    scale = abs(a) + abs(b)
+    base = 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY
+    known = True
+    for v in range(stack.info[f, CORNERS]):
+        s = decide(a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c, base + scale * stack.edges[f, v, 2])
+        run.scratch[SIGN, v] = s
+        known = known and s != UNDECIDED
+    return known
+
+
 @njit
 def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
     """Signs of the line (a, b, c), known up to ``error``, at all corners of frame f; False if some had to be asked.
@@ -163,19 +178,15 @@ def add_value(prog, stack, roots, f, b, coordinate, value, factor):
     """Add factor * pre[value] of block b, as coordinate ``coordinate`` of the next state, to the next map of frame f."""
     rows = prog.blocks[b + 1, ROWS]
     cols = prog.blocks[b + 1, COLS]
+    m = roots.map[b]
     at = prog.blocks[b + 1, W_AT] + (coordinate % cols) * rows
     to = (coordinate // cols) * rows
-    h0 = roots.map[b, 0, value] * factor
-    h1 = roots.map[b, 1, value] * factor
-    h2 = roots.map[b, 2, value] * factor
-    add_scaled(stack.map[f], to, h0, h1, h2, prog.weight, at, rows)
+    add_one(stack.map[f], to, m[0, value] * factor, m[1, value] * factor, m[2, value] * factor, prog.weight, at, rows)
 
 
-@inlined
-def add_scaled(m, to, h0, h1, h2, weight, at, rows):
+@contracted
+def add_one(m, to, h0, h1, h2, weight, at, rows):
     """Add (h0, h1, h2) times a column of W to three rows of a map."""
-    if h0 == 0.0 and h1 == 0.0 and h2 == 0.0:
-        return
     w = weight[at : at + rows]
     m0 = m[0, to : to + rows]
     m1 = m[1, to : to + rows]
@@ -184,6 +195,20 @@ def add_scaled(m, to, h0, h1, h2, weight, at, rows):
         m0[r] += h0 * w[r]
         m1[r] += h1 * w[r]
         m2[r] += h2 * w[r]
+
+
+@contracted
+def add_four(m, to, h, weight, at, rows):
+    """:func:`add_one` for four columns of W at ``at`` (4,) with factors h (4, 3): one pass over the map instead of four."""
+    wa = weight[at[0] : at[0] + rows]
+    wb = weight[at[1] : at[1] + rows]
+    wc = weight[at[2] : at[2] + rows]
+    wd = weight[at[3] : at[3] + rows]
+    for k in range(3):
+        target = m[k, to : to + rows]
+        ha, hb, hc, hd = h[0, k], h[1, k], h[2, k], h[3, k]
+        for r in range(rows):
+            target[r] += (ha * wa[r] + hb * wb[r]) + (hc * wc[r] + hd * wd[r])
 
 
 @inlined
@@ -196,6 +221,36 @@ def set_bit(prog, run, stack, roots, f, unit, on):
         factor = 1.0 if on else prog.slope[unit]
         if factor != 0.0:
             add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.candidates[first, VALUE], factor)
+
+
+@njit
+def add_bits(prog, run, stack, roots, f, b, n):
+    """Add the values of the first n BIT units of run.scratch[DECIDED] to the next map of frame f, four at a time where they can."""
+    rows = prog.blocks[b + 1, ROWS]
+    cols = prog.blocks[b + 1, COLS]
+    base = prog.blocks[b + 1, W_AT]
+    m = roots.map[b]
+    units = run.scratch[DECIDED]
+    i = 0
+    while i < n:
+        token = prog.units[units[i], OUT] // cols
+        k = 0
+        while k < 4 and i + k < n and prog.units[units[i + k], OUT] // cols == token:
+            unit = units[i + k]
+            first = prog.units[unit, FIRST]
+            value = prog.candidates[first, VALUE]
+            factor = 1.0 if stack.pattern[f, prog.candidates[first, COLUMN]] else prog.slope[unit]
+            run.at[k] = base + (prog.units[unit, OUT] - token * cols) * rows
+            for d in range(3):
+                run.factor[k, d] = factor * m[d, value]
+            k += 1
+        if k == 4:
+            add_four(stack.map[f], token * rows, run.factor, prog.weight, run.at, rows)
+        else:
+            for q in range(k):
+                h = run.factor[q]
+                add_one(stack.map[f], token * rows, h[0], h[1], h[2], prog.weight, run.at[q], rows)
+        i += k
 
 
 @njit
@@ -326,12 +381,16 @@ def enter_block(prog, run, stack, roots, f):
 
 
 @inlined
-def ranges(prog, run, stack, roots, f, b):
-    """Least and greatest value over the corners of frame f of every coordinate of the root map of block b."""
+def outcomes(prog, run, stack, roots, f, b, widest):
+    """For every coordinate of the root map of block b, how its sign lies on frame f, into run.range[2].
+
+    1 positive at all corners, −1 negative at all, 2 both for certain, 3 open; all coordinates at once, in vector registers.
+    """
     n = prog.blocks[b, N_PRE]
     m0 = roots.map[b, 0]
     m1 = roots.map[b, 1]
     m2 = roots.map[b, 2]
+    m3 = roots.map[b, 3]
     low = run.range[0]
     high = run.range[1]
     for v in range(stack.info[f, CORNERS]):
@@ -345,21 +404,38 @@ def ranges(prog, run, stack, roots, f, b):
         else:
             for i in range(n):
                 z = m0[i] * x + m1[i] * y + m2[i]
-                low[i] = min(low[i], z)
-                high[i] = max(high[i], z)
+                low[i] = z if z < low[i] else low[i]
+                high[i] = z if z > high[i] else high[i]
+    code = run.range[2]
+    for i in range(n):
+        scale = abs(m0[i]) + abs(m1[i])
+        bound = 2.0 * m3[i] + 4.0 * U * (scale + abs(m2[i])) + TINY + scale * widest
+        finite = (low[i] > -HUGE) & (high[i] < HUGE)
+        up = (low[i] > bound) & finite
+        down = (high[i] < -bound) & finite
+        both = (low[i] < -bound) & (high[i] > bound) & finite
+        code[i] = 1.0 if up else (-1.0 if down else (2.0 if both else 3.0))
 
 
 @inlined
-def bit_range(stack, m, f, col):
-    """Least and greatest value over the corners of frame f of coordinate ``col`` of the map m."""
+def bit_outcome(stack, m, f, col, widest):
+    """What :func:`outcomes` says, for coordinate ``col`` of the map m alone."""
     a, b, c = m[0, col], m[1, col], m[2, col]
     low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c
     high = low
     for v in range(1, stack.info[f, CORNERS]):
         z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c
-        low = min(low, z)
-        high = max(high, z)
-    return low, high
+        low = z if z < low else low
+        high = z if z > high else high
+    scale = abs(a) + abs(b)
+    bound = 2.0 * m[3, col] + 4.0 * U * (scale + abs(c)) + TINY + scale * widest
+    p = decide(low, bound)
+    q = decide(high, bound)
+    if p == 1:
+        return 1
+    if q == -1:
+        return -1
+    return 2 if p == -1 and q == 1 else 3
 
 
 @njit
@@ -485,29 +561,28 @@ def widest_radius(stack, f):
     return widest
 
 
-@njit
+@inlined
 def filter_open(prog, run, stack, roots, f, fresh):
     """Decide what can be decided of the open units of frame f, and drop it from the list."""
     b = stack.info[f, BLOCK]
     m = roots.map[b]
     widest = widest_radius(stack, f)
     if fresh:
-        ranges(prog, run, stack, roots, f, b)
+        outcomes(prog, run, stack, roots, f, b, widest)
     kept = 0
+    decided = 0
     for at in range(stack.info[f, N_OPEN]):
         unit = stack.info[f, N_INFO + at]
         if prog.units[unit, KIND] == BIT:
             col = prog.candidates[prog.units[unit, FIRST], VALUE]
-            low, high = (run.range[0, col], run.range[1, col]) if fresh else bit_range(stack, m, f, col)
-            scale = abs(m[0, col]) + abs(m[1, col])
-            bound = 2.0 * m[3, col] + 4.0 * U * (scale + abs(m[2, col])) + TINY + scale * widest
-            p = decide(low, bound)
-            q = decide(high, bound)
-            s = 1 if p == 1 else (-1 if q == -1 else 2)
-            if s == 2 and (p == UNDECIDED or q == UNDECIDED):
+            s = np.int64(run.range[2, col]) if fresh else bit_outcome(stack, m, f, col, widest)
+            if s == 3:
                 s = settle_bit(prog, run, stack, roots, f, unit)
             if s == 1 or s == -1:
-                set_bit(prog, run, stack, roots, f, unit, s == 1)
+                stack.pattern[f, prog.candidates[prog.units[unit, FIRST], COLUMN]] = s == 1
+                if s == 1 or prog.slope[unit] != 0.0:
+                    run.scratch[DECIDED, decided] = unit
+                    decided += 1
                 continue
         elif reduce_set(prog, run, stack, roots, f, unit) == 1:
             for i in range(prog.units[unit, N_CANDIDATES]):
@@ -517,6 +592,8 @@ def filter_open(prog, run, stack, roots, f, fresh):
         stack.info[f, N_INFO + kept] = unit
         kept += 1
     stack.info[f, N_OPEN] = kept
+    if decided > 0 and b < run.state[LAST_BLOCK]:
+        add_bits(prog, run, stack, roots, f, b, decided)
 
 
 @inlined
@@ -634,7 +711,7 @@ def pair_line(prog, run, roots, b, unit, i, j):
     )
 
 
-@njit
+@inlined
 def split_two(prog, run, stack, roots, f, at, i, j):
     """Split frame f by a BIT unit, or by a SET unit with two candidates left; the children replace it."""
     b = stack.info[f, BLOCK]
@@ -645,7 +722,9 @@ def split_two(prog, run, stack, roots, f, at, i, j):
         m = roots.map[b]
         key = line_key(roots.uid[b], unit, 0, 0)
         error = roots.map[b, 3, col]
-        known = corner_signs(run, stack, f, m[0, col], m[1, col], m[2, col], error, unit, 0, 0, key)
+        known = float_signs(run, stack, f, m[0, col], m[1, col], m[2, col], error) or corner_signs(
+            run, stack, f, m[0, col], m[1, col], m[2, col], error, unit, 0, 0, key
+        )
     else:
         known = pair_signs(prog, run, stack, roots, f, unit, i, j)
     if not known:
@@ -779,7 +858,7 @@ def emit(run, stack, roots, leaves, f):
     return True
 
 
-@njit
+@inlined
 def step(prog, run, stack, roots, leaves):
     """Work on the top frame once."""
     f = run.state[TOP]
