@@ -1,8 +1,9 @@
 """How the pieces of the plane touch: facets, shared corners, contacts in a single point.
 
-Facets are overlaps of edges, not shared edges: after attention the two sides of a border are subdivided independently.  They come from
-``kernels.facets``; borders on which floats leave an order open, and edges whose border has only one side (candidates of one unit
-that tie on one line), are matched here by exact arithmetic: edges on one line, traversed in opposite senses, overlap or do not.
+Facets are overlaps of edges, not shared edges: after attention the two sides of a border are subdivided
+independently.  They come from ``kernels.facets``; borders on which floats leave an order open, and edges whose border
+has only one side (candidates of one unit that tie on one line), are matched here by exact arithmetic: edges on one
+line, traversed in opposite senses, overlap or do not.
 """
 
 from __future__ import annotations
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
     from regioncount.engines import PlaneJudge, PlanePieces
 
 U = 2.0**-53
+ROUGH = 1e-10  # corners known no better than this, of lines that are almost parallel, are put at their exact place
 
 
 class Facets(NamedTuple):
-    """``pieces`` (n, 2), −1 for the domain's boundary; ``border`` (n,): number of the split, or −1 − edge of the domain;
-    ``ends`` (n, 2) vertices, in the sense in which the first piece is traversed counter-clockwise; ``corner_vertex`` (M,) the vertex
-    of each corner, ``vertices`` (V, 2) in engine coordinates; ``exact`` how many borders needed exact arithmetic."""
+    """``pieces`` (n, 2), −1 for the domain's boundary; ``border`` (n,): number of the split, or −1 − edge of the
+    domain; ``ends`` (n, 2) vertices, in the sense in which the first piece is traversed counter-clockwise;
+    ``corner_vertex`` (M,) the vertex of each corner, ``vertices`` (V, 2) in engine coordinates; ``exact`` how many
+    borders needed exact arithmetic."""
 
     pieces: np.ndarray
     border: np.ndarray
@@ -75,7 +78,7 @@ def find_facets(outline: Outline) -> Facets:
     inner = facets.copy()
     inner[:, 2] = borders[facets[:, 2]] if len(facets) else facets[:, 2]
     together = np.concatenate([inner, boundary])
-    corner_vertex, vertices = _merge(pieces.corners, equal)
+    corner_vertex, vertices = _merge(outline, equal)
     return Facets(together[:, :2], together[:, 2], corner_vertex[together[:, 3:5]], corner_vertex, vertices, exact)
 
 
@@ -173,17 +176,23 @@ def _along(point: Line, a: int, b: int) -> Fraction:
     return Fraction(b * point[0] - a * point[1], point[2])
 
 
-def _merge(corners: np.ndarray, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices from corners: equal coordinates, or proven equal; each at its most accurate corner."""
-    unique, inverse = np.unique(corners[:, :2], axis=0, return_inverse=True)
-    inverse = inverse.ravel()
-    a, b = inverse[equal[:, 0]], inverse[equal[:, 1]]
-    graph = coo_array((np.ones(len(a), dtype=np.int8), (a, b)), shape=(len(unique), len(unique)))
-    count, component = connected_components(graph, directed=False)
-    corner_vertex = component[inverse]
-    vertices = np.zeros((count, 2))
+def _merge(outline: Outline, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Vertices from corners that are proven equal: those around a point are, by the facets that end there.
+
+    Equal floats prove nothing: lines may lie closer than floats tell.  Each vertex is at its most accurate corner, an
+    ill-conditioned one at its exact place.
+    """
+    corners = outline.pieces.corners
+    n = len(corners)
+    graph = coo_array((np.ones(len(equal), dtype=np.int8), (equal[:, 0], equal[:, 1])), shape=(n, n))
+    count, corner_vertex = connected_components(graph, directed=False)
     worst_first = np.argsort(-corners[:, 2], kind="stable")
-    vertices[corner_vertex[worst_first]] = corners[worst_first, :2]
+    best = np.empty(count, dtype=np.int64)
+    best[corner_vertex[worst_first]] = worst_first
+    vertices = corners[best, :2]
+    for v in np.flatnonzero(~(corners[best, 2] <= ROUGH)):
+        x, y, w = outline.corner(int(best[v]))
+        vertices[v] = x / w, y / w
     return corner_vertex, vertices
 
 

@@ -1,7 +1,8 @@
 """The five countable definitions of "region", in the words that every printed or plotted count uses.
 
-After Stargalla, Hertrich and Reichman, *The Computational Complexity of Counting Linear Regions in ReLU Neural Networks*
-(arXiv 2505.16716); ``cells`` is added for networks with attention, where one activation pattern may have several pieces.
+After Stargalla, Hertrich and Reichman, *The Computational Complexity of Counting Linear Regions in ReLU Neural
+Networks* (arXiv 2505.16716); ``cells`` is added for networks with attention, where one activation pattern may have
+several pieces.
 """
 
 from __future__ import annotations

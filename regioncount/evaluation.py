@@ -1,20 +1,22 @@
 """Evaluation at points: outputs and activation patterns, vectorised over points, with every tie decided exactly.
 
 The network runs block by block (``lowering``) over a chunk of points in float64.  Each float z carries a bound E on its
-own error, the rounding of the weights included (u = 2^−53, γ = 1.01 (n + 5) u; Higham, Accuracy and Stability of Numerical
-Algorithms, 2nd ed., §3.5).  An affine stage takes the smaller of two bounds,
+own error, the rounding of the weights included (u = 2^−53, γ = 1.01 (n + 5) u; Higham, Accuracy and Stability of
+Numerical Algorithms, 2nd ed., §3.5).  An affine stage takes the smaller of two bounds,
 
-    |W| (E + γ|h|) + 4u|b|     (keeps exact zeros exact)     and     ‖W_i‖ (e + γ‖h‖) + 4u|b_i|     (stays small in deep networks)
+    |W| (E + γ|h|) + 4u|b|     (keeps exact zeros exact)     and     ‖W_i‖ (e + γ‖h‖) + 4u|b_i|     (stays small in
+    deep networks)
 
-with e ≥ ‖E‖ carried by spectral norms.  ``FLOOR`` keeps what underflows from counting as zero.  A choice is certain where its
-gap exceeds the bounds.  The other points are grouped by the pattern so far: it fixes the exact affine map before the block
-(``lowering.Composer``), hence exact score polynomials.  Candidates of equal polynomials tie at every point of the group, so ties
-that hold everywhere cost nothing a point; otherwise the polynomials are evaluated at the point, in integers.  At a point on a border
-the pattern holds the winners *at that point* and the map averages them: at that point, this is the value.  Where there are more
-inputs than points to settle, the same is done with constants, the exact values at one point, instead of maps.
+with e ≥ ‖E‖ carried by spectral norms.  ``FLOOR`` keeps what underflows from counting as zero.  A choice is certain
+where its gap exceeds the bounds.  The other points are grouped by the pattern so far: it fixes the exact affine map
+before the block (``lowering.Composer``), hence exact score polynomials.  Candidates of equal polynomials tie at every
+point of the group, so ties that hold everywhere cost nothing a point; otherwise the polynomials are evaluated at the
+point, in integers.  At a point on a border the pattern holds the winners *at that point* and the map averages them:
+at that point, this is the value.  Where there are more inputs than points to settle, the same is done with constants,
+the exact values at one point, instead of maps.
 
-A softmax layer is lowered as the hardmax layer with its scores; its pattern is the set of the largest weights, and only the values
-differ.  Behind it nothing is rational, and floats decide.
+A softmax layer is lowered as the hardmax layer with its scores; its pattern is the set of the largest weights, and
+only the values differ.  Behind it nothing is rational, and floats decide.
 """
 
 from __future__ import annotations
@@ -313,7 +315,9 @@ def _index(places: list[int]) -> Index:
 
 @dataclass(frozen=True)
 class _Plan:
-    """A network as stages.  Exact decisions reach up to block ``last_exact``; ``last_head`` is the last block of hardmax heads."""
+    """A network as stages.  Exact decisions reach up to block ``last_exact``; ``last_head`` is the last block of
+    hardmax heads.
+    """
 
     lowered: Lowered
     stages: tuple[_Stage, ...]
@@ -520,7 +524,9 @@ class _Run:
 
 
 class _Forms:
-    """Exact scores of a call: a composer, and for (block, sets, pattern so far) which candidates have one polynomial."""
+    """Exact scores of a call: a composer, and for (block, sets, pattern so far) which candidates have one
+    polynomial.
+    """
 
     def __init__(self, plan: _Plan, n_dim: int) -> None:
         self.plan = plan

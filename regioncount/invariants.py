@@ -1,12 +1,14 @@
-"""What must hold of every partition; :func:`check` raises AssertionError with one sentence that says what fails, and where.
+"""What must hold of every partition; :func:`check` raises AssertionError with one sentence that says what fails, and
+where.
 
-Notation: n pieces, V vertices.  Geometry is tested in the domain's own coordinates ξ = (x − centre) / half, |ξ| ≤ 1, so that one
-tolerance serves boxes of any shape and place: 1e-9, plus what rounding to floats costs far from the origin.  A *side* is a facet as one of its
-pieces has it: (piece, start, end), counter-clockwise.
+Notation: n pieces, V vertices.  Geometry is tested in the domain's own coordinates ξ = (x − centre) / half, |ξ| ≤ 1,
+so that one tolerance serves boxes of any shape and place: 1e-9, plus what rounding to floats costs far from the
+origin.  A *side* is a facet as one of its pieces has it: (piece, start, end), counter-clockwise.
 
-The topology is tested exactly, on numbers of vertices: the sides of a piece are one closed walk through all its corners, and in the
-plane V − facets + n = 1 (facets end at every T-junction, so they are the edges of a subdivision of a disc).  Choices and maps are
-compared with ``Network``, which shares no geometry with the engines; the borders with exact score differences.
+The topology is tested exactly, on numbers of vertices: the sides of a piece are one closed walk through all its
+corners, and in the plane V − facets + n = 1 (facets end at every T-junction, so they are the edges of a subdivision
+of a disc).  Choices and maps are compared with ``Network``, which shares no geometry with the engines; the borders
+with exact score differences.
 """
 
 from __future__ import annotations
@@ -34,8 +36,8 @@ def check(partition: Partition) -> None:
     """Check a partition: shapes, geometry, facets, patterns, maps and regions.
 
     Pieces thinner than a few times the tolerance are left out where an interior point is needed: floats near their
-    corners need not lie inside them.  Where the domain is so small and so far from the origin that floats do not resolve it
-    (tolerance beyond 1e-3), only shapes, topology and regions are checked.
+    corners need not lie inside them.  Where the domain is so small and so far from the origin that floats do not
+    resolve it (tolerance beyond 1e-3), only shapes, topology and regions are checked.
 
     Raises
     ------
@@ -157,11 +159,13 @@ def _line(p: Partition) -> None:
     low, high = float(p.domain.low), float(p.domain.high)  # type: ignore[union-attr]
     n = p.n_pieces
     _same((float(p.breakpoints[0]), float(p.breakpoints[-1])), (low, high), "breakpoints: ends of the domain")
-    _expect(np.diff(p.breakpoints) >= 0, "the next breakpoint is not less (equal where two round to one float)", "breakpoint")
+    increasing = "the next breakpoint is not less (equal where two round to one float)"
+    _expect(np.diff(p.breakpoints) >= 0, increasing, "breakpoint")
     inner = np.sort(p.facets[p.facets[:, 1] >= 0], axis=1)
     inner = inner[np.argsort(inner[:, 0], kind="stable")]
     _same(len(inner), n - 1, "facets: number between pieces")
-    _expect((inner == np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)).all(axis=1), "one facet joins it to the next")
+    chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
+    _expect((inner == chain).all(axis=1), "one facet joins it to the next")
     outer = sorted(p.facets[p.facets[:, 1] < 0, 0].tolist())
     _same(outer, [0, n - 1], "facets: pieces at the ends of the domain")
 
@@ -263,7 +267,8 @@ def _sides(p: Partition, piece: np.ndarray, start: np.ndarray, end: np.ndarray) 
     leaving, arriving = piece * size + start, piece * size + end
     order = np.argsort(leaving, kind="stable")
     twice = leaving[order][1:] == leaving[order][:-1]
-    _expect(np.bincount(piece[order][1:][twice], minlength=p.n_pieces) == 0, "each part of its boundary is in one facet")
+    many = np.bincount(piece[order][1:][twice], minlength=p.n_pieces)
+    _expect(many == 0, "each part of its boundary is in one facet")
     once = np.isin(leaving, arriving) & np.isin(arriving, leaving)
     _expect(np.bincount(piece[~once], minlength=p.n_pieces) == 0, "its facets follow one another all around it")
     owner = np.repeat(np.arange(p.n_pieces), np.diff(p.offsets))
@@ -331,7 +336,9 @@ def _classes(patterns: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @dataclass(frozen=True)
 class _Maps:
-    """Maps of ξ, (n, out, dim + 1), and how far their values on the domain may be off, (n,): floats and the engine's bound."""
+    """Maps of ξ, (n, out, dim + 1), and how far their values on the domain may be off, (n,): floats and the engine's
+    bound.
+    """
 
     maps: np.ndarray
     room: np.ndarray
@@ -383,8 +390,8 @@ def _network(p: Partition, points: np.ndarray, thick: np.ndarray, maps: _Maps, f
         return
     x = frame.outward(points[chosen])
     for what, bad in (
-        ("its pattern is the network's at the point {} inside", (p.network.activation_pattern(x) != p.patterns[chosen]).any(axis=1)),
-        (
+        ("its pattern is the network's at the point {} inside", (p.network.activation_pattern(x) !=
+        p.patterns[chosen]).any(axis=1)), (
             "its map gives the network's output at the point {} inside",
             _apart(p.network.evaluate(x), maps.at(chosen, frame.inward(x)), 4 * maps.room[chosen]),
         ),

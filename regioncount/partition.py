@@ -1,7 +1,8 @@
 """Partitions: the pieces on which a network is affine, and every definition of "region" as a grouping of them.
 
-``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  All five definitions
-(``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one map, and are neighbours.
+``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  All five
+definitions (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one
+map, and are neighbours.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from regioncount.definitions import DEFINITIONS
 from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, shown
+from regioncount.exact import nearest_float
 from regioncount.lowering import Lowered, lower
 from regioncount.network import Network
 
@@ -298,8 +300,8 @@ class Partition:
     def check_invariants(self) -> None:
         """Check what must hold of every partition; a violation raises AssertionError that says what and where.
 
-        Patterns and maps are compared with ``Network`` at an interior point of each piece; pieces must fill the domain, facets
-        must cover each piece's boundary once, and in the plane vertices − facets + pieces must be 1.
+        Patterns and maps are compared with ``Network`` at an interior point of each piece; pieces must fill the
+        domain, facets must cover each piece's boundary once, and in the plane vertices − facets + pieces must be 1.
         """
         from regioncount.invariants import check
 
@@ -408,9 +410,10 @@ class _Source:
 
 def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
     pieces: engines.LinePieces = outcome.pieces
-    inside = outcome.window.outward(pieces.ends[1:, 0, :1])[:, 0]
     assert isinstance(domain, Interval)
-    breakpoints = np.concatenate([[float(domain.low)], inside, [float(domain.high)]])
+    low, high = float(domain.low), float(domain.high)
+    inside = np.clip(outcome.window.outward(_in_order(pieces, outcome.judge)[:, None])[:, 0], low, high)
+    breakpoints = np.concatenate([[low], inside, [high]])
     n = len(pieces.patterns)
     facets = np.stack([np.arange(n + 1) - 1, np.arange(n + 1)], axis=1)
     facets[0] = [0, -1]
@@ -422,6 +425,21 @@ def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome:
         _profile(lowered, outcome), outcome.decisions.undecided, breakpoints=breakpoints,
         _source=_Source(lowered, outcome.judge, pieces),
     )  # fmt: skip
+
+
+def _in_order(pieces: engines.LinePieces, judge: engines.LineJudge) -> np.ndarray:
+    """The left ends of all pieces but the first, never falling: where floats leave their order open, from exact
+    ones.
+    """
+    at, radius = pieces.ends[:, 0].T
+    close = np.diff(at) <= radius[1:] + radius[:-1]
+    rough = radius > adjacency.ROUGH
+    rough[1:] |= close
+    rough[:-1] |= close
+    at = at.copy()
+    for piece in np.flatnonzero(rough):
+        at[piece] = nearest_float(judge.end(pieces.tags[piece, 0], pieces.patterns[piece]))
+    return np.maximum.accumulate(at)[1:]
 
 
 def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:

@@ -60,8 +60,8 @@ def inlined(function: Callable[..., Any]) -> Any:
 
 
 def contracted(function: Callable[..., Any]) -> Any:
-    """:func:`inlined`, with fused multiply-add allowed: for building maps, never for a decision.
+    """:func:`inlined`, with fused multiply-add and sums in any order allowed: for building maps, never for a decision.
 
-    A fused operation rounds once where two are counted, so the error bounds of ``predicates`` hold as they are.
+    The error bounds of ``predicates`` count one rounding an operation, in any order, so they hold as they are.
     """
-    return _compiled(function, forceinline=True, fastmath={"contract"})
+    return _compiled(function, forceinline=True, fastmath={"contract", "reassoc"})

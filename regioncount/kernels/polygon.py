@@ -331,6 +331,15 @@ def enter_scores(prog, run, stack, roots, f, b):
     return known
 
 
+@contracted
+def sum_of_squares(values, n):
+    """Σ v² over the first n values, in any order."""
+    total = 0.0
+    for i in range(n):
+        total += values[i] * values[i]
+    return total
+
+
 @njit
 def enter_block(prog, run, stack, roots, f):
     """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
@@ -352,14 +361,13 @@ def enter_block(prog, run, stack, roots, f):
                 state_error[k] = bound[GAIN] * (roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k])
                 state_norm[k] = bound[GAIN] * roots.norm[b - 1, NORMS, k]
             tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
-            for i in range(n):
-                r = row[B_AT] + i % row[ROWS]
-                roots.map[b, 3, i] = prog.rows[r, NORM] * tau + 4.0 * U * abs(prog.rows[r, BIAS])
+            error = roots.map[b, 3]
+            for t in range(row[REPEAT]):
+                for r in range(row[ROWS]):
+                    at = row[B_AT] + r
+                    error[t * row[ROWS] + r] = prog.rows[at, NORM] * tau + 4.0 * U * abs(prog.rows[at, BIAS])
         for k in range(3):
-            total = 0.0
-            for i in range(n):
-                total += m[k, i] * m[k, i]
-            roots.norm[b, NORMS, k] = np.sqrt(total) * (1.0 + (n + 3) * U)
+            roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
     if row[N_CHOOSE] > 0 and not enter_scores(prog, run, stack, roots, f, b):
         return False
     if b < run.state[LAST_BLOCK]:
@@ -859,6 +867,69 @@ def emit(run, stack, roots, leaves, f):
 
 
 @inlined
+def count_two(prog, run, stack, roots, f):
+    """Number of parts into which the lines of two BIT units, the only open ones, cut frame f; 0 if floats cannot tell.
+
+    Both lines cut the piece, so it is 4 if they cross inside and 3 if not.  The parts are the pairs of signs that occur on the
+    boundary: at corners, and along an edge on which both signs change, between the two changes.
+    """
+    m = roots.map[stack.info[f, BLOCK]]
+    p = prog.candidates[prog.units[stack.info[f, N_INFO], FIRST], VALUE]
+    q = prog.candidates[prog.units[stack.info[f, N_INFO + 1], FIRST], VALUE]
+    bound_p = line_bound(m, p)
+    bound_q = line_bound(m, q)
+    scale_p = abs(m[0, p]) + abs(m[1, p])
+    scale_q = abs(m[0, q]) + abs(m[1, q])
+    n = stack.info[f, CORNERS]
+    seen = 0
+    last = stack.edges[f, n - 1]
+    z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p]
+    w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q]
+    e0 = bound_p + scale_p * last[2]
+    d0 = bound_q + scale_q * last[2]
+    for v in range(n):
+        corner = stack.edges[f, v]
+        z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p]
+        w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q]
+        e1 = bound_p + scale_p * corner[2]
+        d1 = bound_q + scale_q * corner[2]
+        s = decide(z1, e1)
+        t = decide(w1, d1)
+        if s == UNDECIDED or t == UNDECIDED:
+            return 0
+        seen |= 1 << ((s > 0) + 2 * (t > 0))
+        if (z0 > 0.0) != (s > 0) and (w0 > 0.0) != (t > 0):
+            # the sign of z where w changes is that of (z0 w1 - z1 w0) / (w1 - w0); there w takes either sign
+            bound = abs(z0) * d1 + abs(w1) * e0 + e0 * d1 + abs(z1) * d0 + abs(w0) * e1 + e1 * d0
+            first = decide(z0 * w1 - z1 * w0, 1.01 * bound + 4.0 * U * (abs(z0 * w1) + abs(z1 * w0)) + TINY)
+            if first == UNDECIDED:
+                return 0
+            up = (first > 0) == (w1 > w0)
+            seen |= (1 << up) | (1 << (2 + up))
+        z0, w0, e0, d0 = z1, w1, e1, d1
+    return (seen & 1) + (seen >> 1 & 1) + (seen >> 2 & 1) + (seen >> 3 & 1)
+
+
+@inlined
+def line_bound(m, col):
+    """Error of the value of coordinate ``col`` of the map m at a point that is exactly known."""
+    return 2.0 * m[3, col] + 4.0 * U * (abs(m[0, col]) + abs(m[1, col]) + abs(m[2, col])) + TINY
+
+
+@inlined
+def count_leaves(prog, run, stack, roots, f):
+    """How many leaves frame f of the last block has, where that needs no subdivision; 0 otherwise.
+
+    One open line has corners on both sides.
+    """
+    n = stack.info[f, N_OPEN]
+    for i in range(n):
+        if prog.units[stack.info[f, N_INFO + i], KIND] != BIT:
+            return 0
+    return 2 if n == 1 else count_two(prog, run, stack, roots, f)
+
+
+@inlined
 def step(prog, run, stack, roots, leaves):
     """Work on the top frame once."""
     f = run.state[TOP]
@@ -895,11 +966,15 @@ def step(prog, run, stack, roots, leaves):
         return GROW_FRAMES
     if stack.info[f, CORNERS] + 3 >= stack.edges.shape[1]:
         return GROW_CORNERS
-    if prog.units[stack.info[f, N_INFO + 0], KIND] == BIT:
-        if b == last and stack.info[f, N_OPEN] == 1 and not run.state[EMIT] and run.counts[b] + 2 <= run.state[MAX_PIECES]:
-            run.counts[b] += 2  # the line of the only open unit has corners on both sides
+    if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT]:
+        parts = count_leaves(prog, run, stack, roots, f)
+        if parts > 0:
+            if run.counts[b] + parts > run.state[MAX_PIECES]:
+                return LIMIT
+            run.counts[b] += parts
             run.state[TOP] = f - 1
             return OK
+    if prog.units[stack.info[f, N_INFO], KIND] == BIT:
         return split_two(prog, run, stack, roots, f, 0, 0, 0)
     return split_set(prog, run, stack, roots, f, 0)
 

@@ -1,0 +1,1 @@
+"""Benchmarks: side-by-side ratios, run by ``regioncount bench`` from a checkout."""

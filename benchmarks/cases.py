@@ -1,0 +1,132 @@
+"""``regioncount bench``: what a count costs, as ratios measured side by side in one run.
+
+Machines are shared and noisy, so no time stands alone.  The yardstick of a network is one numpy float64 forward pass
+of its hidden layers at one random point a region (one BLAS thread, rows in chunks of 1024, ``h @ W.T``, then bias and
+ReLU in place).  Count and yardstick are run in turn, and the least of each is taken; a ratio below 1 means that
+counting costs less than evaluating the network once in each region.  Memory is that of a child process above one that
+has counted a small network.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PEERS = ROOT / "tests" / "data" / "peers"
+RATIOS = {"relu_2_64x4": 2.0, "relu_2_128x4": 2.0, "lines_500": None}  # network: the ratio to stay below
+MEMORY = {"relu_2_64x4": 200, "relu_2_128x4": 200, "lines_500": 200}  # network: MB to stay below
+HELP_SECONDS = 0.15
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run all benchmarks and print their table; exit code 1 where a target is missed."""
+    parser = argparse.ArgumentParser(prog="regioncount bench", description=__doc__.split("\n\n")[0])
+    parser.add_argument("--runs", type=int, default=7, help="alternated runs of which the least counts (default 7)")
+    parser.add_argument("--json", action="store_true", help="print the results as one JSON object")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
+    arguments = parser.parse_args(argv)
+    if arguments.child:
+        return _child(arguments.child)
+    rows = [*_speed(arguments.runs), *_memory(), _help()]
+    if arguments.json:
+        print(json.dumps(rows))
+    else:
+        _print(rows)
+    return 0 if all(row["target"] is None or row["value"] <= row["target"] for row in rows) else 1
+
+
+def _print(rows: list[dict]) -> None:
+    print(f"{'benchmark':<44} {'value':>9} {'target':>9}  unit, detail")
+    for row in rows:
+        target = "" if row["target"] is None else f"{row['target']:.3g}"
+        missed = row["target"] is not None and row["value"] > row["target"]
+        print(f"{row['name']:<44} {row['value']:>9.3g} {target:>9}  {row['unit']}{'  MISSED' if missed else ''}")
+
+
+def _speed(runs: int) -> list[dict]:
+    """Ratio of a count of ``activation`` to the yardstick, single thread."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # before numpy is loaded
+    import numpy as np
+
+    import regioncount as rc
+    from benchmarks.peers import hidden_layers, load_peer
+
+    rows = []
+    for name, target in RATIOS.items():
+        network = load_peer(name)
+        n = rc.count(network, "-1:1,-1:1").counts["activation"]
+        layers = hidden_layers(name)
+        points = np.random.default_rng(0).uniform(-1, 1, (n, 2))
+        best_count = best_pass = float("inf")
+        for _ in range(runs):
+            best_pass = min(best_pass, _forward(np, points, layers))
+            started = time.perf_counter()
+            rc.count(network, "-1:1,-1:1")
+            best_count = min(best_count, time.perf_counter() - started)
+        detail = f"{n:,} regions, {best_count / n * 1e6:.2f} us a region, forward pass {best_pass / n * 1e6:.2f} us"
+        rows.append(
+            {"name": f"count activation / forward pass, {name}", "value": best_count / best_pass, "target": target,
+             "unit": f"ratio; {detail}"}
+        )  # fmt: skip
+    return rows
+
+
+def _forward(np, points, layers) -> float:
+    """Seconds of one forward pass of the hidden layers."""
+    started = time.perf_counter()
+    for start in range(0, len(points), 1024):
+        h = points[start : start + 1024]
+        for weight, bias in layers:
+            h = h @ weight.T
+            h += bias
+            np.maximum(h, 0, out=h)
+    return time.perf_counter() - started
+
+
+def _memory() -> list[dict]:
+    """Peak memory of counting a network above that of counting a small one, in MB."""
+    base = _peak("relu_2_16x2")
+    return [
+        {"name": f"peak memory above relu_2_16x2, {name}", "value": _peak(name) - base, "target": target, "unit": "MB"}
+        for name, target in MEMORY.items()
+    ]
+
+
+def _peak(name: str) -> float:
+    command = [sys.executable, "-c", f"from benchmarks.cases import main; main(['--child', {name!r}])"]
+    out = subprocess.run(command, cwd=ROOT, check=True, capture_output=True, text=True).stdout
+    return float(out.split()[-1])
+
+
+def _child(name: str) -> int:
+    """Count the small network, then ``name``, and print the peak memory of this process in MB."""
+    import regioncount as rc
+    from benchmarks.peers import load_peer
+
+    rc.count(load_peer("relu_2_16x2"), "-1:1,-1:1")
+    rc.count(load_peer(name), "-1:1,-1:1")
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    return 0
+
+
+def _help() -> dict:
+    """CPU seconds of ``regioncount --help``, least of 5."""
+    least = float("inf")
+    for _ in range(5):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run([sys.executable, "-m", "regioncount", "--help"], cwd=ROOT, check=True, capture_output=True)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        least = min(least, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return {"name": "regioncount --help", "value": least, "target": HELP_SECONDS, "unit": "CPU s"}
+
+
+if __name__ == "__main__":
+    sys.exit(main())
