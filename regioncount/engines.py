@@ -7,18 +7,19 @@ arithmetic on the exact lines of that piece (``lowering.Composer``), stores the 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cmp_to_key
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from regioncount.domain import Box, Interval, Polygon
 from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
-from regioncount.exact import Line, Real, between, compare, crossing, nearest_float, real_roots, sign_at
-from regioncount.lowering import BIT, SET, Composer, Lowered, Program, Unit, flatten
+from regioncount.exact import Line, Real, Surd, between, compare, crossing, nearest_float, real_roots, sign_at
+from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Program, Unit, flatten, reduced, score_form
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -162,13 +163,35 @@ class PlaneJudge(Judge):
         return 1
 
 
+class Split(NamedTuple):
+    """Where the choices of a block change inside a piece.
+
+    ``points`` increase; ``tags`` name for each a unit and the two candidates that tie there; ``choice`` (n_points + 1, n_columns)
+    holds the block's pattern columns between them; ``changing`` the units that change.
+    """
+
+    points: list[Real]
+    tags: list[tuple[int, int, int]]
+    choice: np.ndarray
+    changing: set[int]
+
+
 class LineJudge(Judge):
-    """Exact subdivision of a piece of the line; ``ends`` are the domain's two ends."""
+    """Exact subdivision of pieces of the line; ``ends`` are the domain's two ends.
+
+    A *state* is a block and the exact map of its ``pre`` on a piece, in the piece's own coordinate s from 0 to 1: all that a split
+    depends on.  States are numbered, so that pieces of one state share one split.
+    """
 
     def __init__(self, lowered: Lowered, window: Window, ends: tuple[Fraction, Fraction]) -> None:
         super().__init__(lowered, window)
         self.ends = ends
+        self.log = np.zeros((0, 3), dtype=np.int64)  # Run.log of the kernel, once a run has ended
+        self.places: list[Fraction] = []  # exact places of the events of Memo
+        self.states: list[tuple[int, Integers, int]] = []
+        self._numbers: dict[tuple, int] = {}
         self._roots: dict[tuple[int, int, int, int, bytes], Real] = {}
+        self._positions: dict[int, Fraction | None] = {-1: ends[0], -2: ends[1]}
 
     def end(self, tag: Sequence[int], pattern: np.ndarray) -> Real:
         """The exact end of a piece with this pattern."""
@@ -185,22 +208,67 @@ class LineJudge(Judge):
             found = self._roots[key] = roots[-1] if polynomial[2] < 0 else roots[0]
         return found
 
-    def split(
-        self, block: int, tags: np.ndarray, pattern: np.ndarray
-    ) -> tuple[list[Real], list[tuple[int, int, int]], np.ndarray, set[int]]:
-        """Where the choices of ``block`` change inside a piece.
+    def position(self, mark: int) -> Fraction | None:
+        """The exact place of a cut whose making is logged, or None where floats found it."""
+        if mark not in self._positions:
+            left, right, part = (int(x) for x in self.log[mark])
+            low, high = (self.position(left), self.position(right)) if part >= 0 else (None, None)
+            known = low is not None and high is not None
+            self._positions[mark] = low + self.places[part] * (high - low) if known else None  # type: ignore[operator]
+        return self._positions[mark]
 
-        Returns the points, increasing; for each the unit and two candidates whose tie it is; the pattern columns of the block
-        between them (n_points + 1, n_columns); and the units that change.
-        """
+    def number(self, block: int, pre: Integers, denominator: int) -> int:
+        """The number of a state."""
+        pre, denominator = reduced(pre, denominator)
+        key = (block, denominator, *pre.ravel())
+        if key not in self._numbers:
+            self._numbers[key] = len(self.states)
+            self.states.append((block, pre, denominator))
+        return self._numbers[key]
+
+    def state(self, block: int, tags: np.ndarray, pattern: np.ndarray) -> int:
+        """The number of the state of a piece, −1 if an end is irrational."""
         low, high = (self.end(tag, pattern) for tag in tags)
+        if isinstance(low, Surd) or isinstance(high, Surd):
+            return -1
+        return self.number(block, *restricted(*self.composer.pre(block, pattern), low, high))
+
+    def split_state(self, state: int) -> tuple[Split, list[int]]:
+        """The split of all pieces of a state, in the coordinate s; and the states of the parts, −1 where an end is irrational."""
+        block, pre, denominator = self.states[state]
+        split = self._split(block, pre, Fraction(0), Fraction(1))
+        children = []
+        for row, (low, high) in enumerate(pairwise([Fraction(0), *split.points, Fraction(1)])):
+            if isinstance(low, Surd) or isinstance(high, Surd) or block + 1 == len(self.lowered.blocks):
+                children.append(-1)
+                continue
+            part = restricted(pre, denominator, low, high)
+            children.append(self.number(block + 1, *self.composer.advance(block, *part, split.choice[row])))
+        return split, children
+
+    def split_piece(self, block: int, tags: np.ndarray, pattern: np.ndarray) -> Split:
+        """The split of a piece that has no state."""
+        low, high = (self.end(tag, pattern) for tag in tags)
+        return self._split(block, self.composer.pre(block, pattern)[0], low, high)
+
+    def output_map(self, state: int, marks: Sequence[int]) -> tuple[Fraction, ...] | None:
+        """Slopes and constants of the output on a piece, from its state and the cuts at its ends; None where they are not logged."""
+        low, high = (self.position(int(mark)) for mark in marks)
+        if state < 0 or low is None or high is None:
+            return None
+        _, pre, denominator = self.states[state]
+        length = high - low
+        slopes = [Fraction(int(x), denominator) / length for x in pre[0]]
+        return (*slopes, *(Fraction(int(c), denominator) - x * low for c, x in zip(pre[1], slopes, strict=True)))
+
+    def _split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
         this = self.lowered.blocks[block]
         start = np.zeros(this.last_column - this.first_column, dtype=np.uint8)
         events: list[tuple[Real, tuple[int, int, int], list[int], list[int]]] = []
         for index, unit in enumerate(this.units, self.first_unit[block]):
             columns = [c - this.first_column for c in unit.columns]
             if unit.kind == BIT:
-                c0, c1, _ = self.difference(block, index, 0, 0, pattern)
+                c0, c1, _ = score_form(pre, unit, 0)
                 if not c1:
                     start[columns[0]] = c0 > 0
                     continue
@@ -211,32 +279,32 @@ class LineJudge(Judge):
                     on, off = ([columns[0]], []) if c1 > 0 else ([], [columns[0]])
                     events.append((root, (index, 0, 0), off, on))
             elif unit.kind == SET:
-                winners, changes = self._envelope(block, unit, pattern, low, high)
+                winners, changes = self._envelope(unit, pre, low, high)
                 start[[columns[i] for i in winners]] = 1
                 for root, before, after in changes:
                     tag = (index, before[0], after[0])
                     events.append((root, tag, [columns[i] for i in before], [columns[i] for i in after]))
         events.sort(key=cmp_to_key(lambda e, f: compare(e[0], f[0])))
         points: list[Real] = []
-        at_tags: list[tuple[int, int, int]] = []
+        tags: list[tuple[int, int, int]] = []
         rows = [start]
         for root, tag, before, after in events:
             if not points or compare(points[-1], root) != 0:
                 points.append(root)
-                at_tags.append(tag)
+                tags.append(tag)
                 rows.append(rows[-1].copy())
             rows[-1][before] = 0
             rows[-1][after] = 1
-        return points, at_tags, np.array(rows), {tag[0] for _, tag, _, _ in events}
+        return Split(points, tags, np.array(rows), {tag[0] for _, tag, _, _ in events})
 
+    @staticmethod
     def _envelope(
-        self, block: int, unit: Unit, pattern: np.ndarray, low: Real, high: Real
+        unit: Unit, pre: Integers, low: Real, high: Real
     ) -> tuple[list[int], list[tuple[Real, list[int], list[int]]]]:
         """Winners right of ``low``, and the changes (where, winners before, winners after) up to ``high``."""
         ties: dict[tuple[int, ...], list[int]] = {}
         for i in range(len(unit.values)):
-            score, _ = self.composer.score(block, unit, i, pattern)
-            ties.setdefault(tuple(score), []).append(i)
+            ties.setdefault(tuple(score_form(pre, unit, i)), []).append(i)
         maps = list(ties)
         if len(maps) == 1:
             return ties[maps[0]], []
@@ -263,6 +331,13 @@ class LineJudge(Judge):
         return first, changes
 
 
+def restricted(pre: Integers, denominator: int, low: Fraction, high: Fraction) -> tuple[Integers, int]:
+    """A map of the line on the part from low to high, in a coordinate that is 0 and 1 at its ends."""
+    common = math.lcm(low.denominator, high.denominator)
+    start, length = int(low * common), int((high - low) * common)
+    return np.stack([pre[0] * length, pre[1] * common + pre[0] * start]), denominator * common
+
+
 @dataclass
 class PlanePieces:
     """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``."""
@@ -284,6 +359,8 @@ class LinePieces:
     patterns: np.ndarray
     maps: np.ndarray
     errors: np.ndarray
+    states: np.ndarray
+    marks: np.ndarray
 
 
 @dataclass
@@ -500,31 +577,45 @@ class _IntervalRun:
         most = int(self.program.units[:, 4].max(initial=1))
         events = self.EVENTS + int(blocks[:, 12].max(initial=1)) + 2 * most * most
         self.width = int(max((blocks[:, 10] - blocks[:, 9]).max(), 1))
+        self.units = int(max((blocks[:, 8] - blocks[:, 7]).max(), 1))
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
         frames = self.FRAMES
         self.stack = k.Stack(
             np.zeros((frames, 2, 2)), np.zeros((frames, 2, 4), dtype=np.int64), np.zeros(frames, dtype=np.int64),
             np.zeros((frames, 2, widest)), np.zeros((frames, columns), dtype=np.uint8),
+            np.full(frames, -1, dtype=np.int64), np.zeros((frames, 2), dtype=np.int64),
         )  # fmt: skip
         self.roots = k.Roots(np.zeros((n_blocks, 3, widest)), np.zeros((n_blocks, 4, 2)))
         self.events = k.Events(
             np.zeros((events, 2)), np.zeros((events, 3), dtype=np.int64), np.zeros(events, dtype=np.int64),
             np.zeros((candidates, 4)), np.zeros((events + 1, self.width), dtype=np.uint8),
-            np.zeros(int(max((blocks[:, 8] - blocks[:, 7]).max(), 1)), dtype=np.uint8),
+            np.zeros(self.units, dtype=np.uint8), np.full(events + 1, -1, dtype=np.int64),
+            np.full(events + 1, -1, dtype=np.int64),
         )  # fmt: skip
+        self.memo = k.Memo(
+            np.full((16, 3), -1, dtype=np.int64), np.zeros(16), np.zeros((16, 3), dtype=np.int64), np.zeros(16, dtype=np.int64),
+            np.zeros((16, self.width), dtype=np.uint8), np.zeros((16, self.units), dtype=np.uint8),
+        )  # fmt: skip
+        self.n_splits = 0
         state = np.zeros(11, dtype=np.int64)
         state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
         state[k.EMIT] = emit
         state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
         state[k.FORCE_EXACT] = exact
-        state[k.FINGERPRINTS] = self.lowered.has_products
-        prints = self.PRINTS if self.lowered.has_products else 0
-        self.run_ = k.Run(state, np.zeros(n_blocks, dtype=np.int64), np.zeros((prints, 3), dtype=np.int64))
+        # a pattern may have several pieces only where some score is quadratic
+        units = self.program.units
+        products = self.program.candidates[units[:, 3], 3] > 0 if len(units) else np.zeros(0, dtype=bool)
+        self.quadratic = bool((products & (units[:, 5] == 0)).any())
+        state[k.FINGERPRINTS] = self.quadratic
+        prints, log = self.PRINTS if self.quadratic else 0, self.PRINTS if emit else 0
+        self.run_ = k.Run(
+            state, np.zeros(n_blocks, dtype=np.int64), np.zeros((prints, 3), dtype=np.int64), np.zeros((log, 3), dtype=np.int64)
+        )
         leaves = self.LEAVES if emit else 0
         n_out = int(blocks[-1, 5]) if emit else 0
         self.leaves = k.Leaves(
             np.zeros((leaves, 2, 2)), np.zeros((leaves, 2, 4), dtype=np.int64), np.zeros((leaves, columns), dtype=np.uint8),
-            np.zeros((leaves, 2, n_out + 1)),
+            np.zeros((leaves, 2, n_out + 1)), np.zeros(leaves, dtype=np.int64), np.zeros((leaves, 2), dtype=np.int64),
         )  # fmt: skip
         self.chunks: list[tuple[np.ndarray, ...]] = []
         self.seen = np.zeros((0, 3), dtype=np.int64)
@@ -535,6 +626,7 @@ class _IntervalRun:
             at = float(x)
             stack.ends[0, side] = [at, 0.0 if Fraction(at) == x else 2 * U]
             stack.tags[0, side] = [-1, side, 0, 0]
+            stack.marks[0, side] = -1 - side
         first = as_floats(*self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
         n = first.shape[1]
         stack.map[0, :, :n] = first
@@ -548,10 +640,11 @@ class _IntervalRun:
             return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
         p, best = np.zeros(4), np.zeros(4)
         while True:
-            status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.events, self.leaves, p, best)
-            while status == k.EXACT:
-                self._split_exactly()
-                status = self._spread()
+            arrays = (self.program, self.run_, self.stack, self.roots, self.events, self.memo, self.leaves)
+            status = k.subdivide(*arrays, p, best)
+            if status == k.EXACT:
+                self._settle()
+                continue
             if status == k.OK and state[k.TOP] < 0:
                 break
             self._serve(status)
@@ -562,17 +655,9 @@ class _IntervalRun:
             pieces = self._collect()
         counts = self.run_.counts
         patterns = counts
-        if self.lowered.has_products:
+        if self.quadratic:
             patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
         return Outcome(patterns, int(counts[state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
-
-    def _spread(self) -> int:
-        """Let the kernel go on from events found exactly; serves what it needs for that."""
-        while True:
-            status = self.kernel.spread(self.program, self.run_, self.stack, self.roots, self.events, int(self.run_.state[0]))
-            if status == self.kernel.OK:
-                return status
-            self._serve(status)
 
     def _serve(self, status: int) -> None:
         k = self.kernel
@@ -580,39 +665,91 @@ class _IntervalRun:
             self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
         elif status == k.GROW_EVENTS:
             self._grow_events()
+        elif status == k.GROW_LOG:
+            log = self.run_.log
+            self.run_ = self.run_._replace(log=np.concatenate([log, np.zeros((len(log) + 1024, 3), dtype=np.int64)]))
         elif status == k.FULL:
             self._drain()
             self._collect_prints()
             need = int(self.run_.state[k.N_EVENTS]) + 1
-            if self.lowered.has_products and need > len(self.run_.prints):
+            if self.quadratic and need > len(self.run_.prints):
                 self.run_ = self.run_._replace(prints=np.zeros((2 * need, 3), dtype=np.int64))
         elif status == k.LIMIT:
             raise too_many(self.max_pieces)
 
     def _grow_events(self) -> None:
-        at, tags, order, score, choice, varies = self.events
-        at, tags, order = (np.concatenate([a, np.zeros_like(a)]) for a in (at, tags, order))
-        self.events = self.kernel.Events(at, tags, order, score, np.zeros((len(at) + 1, self.width), dtype=np.uint8), varies)
+        n = 2 * len(self.events.at)
+        self.events = self.events._replace(
+            at=np.zeros((n, 2)), tags=np.zeros((n, 3), dtype=np.int64), order=np.zeros(n, dtype=np.int64),
+            choice=np.zeros((n + 1, self.width), dtype=np.uint8), child=np.full(n + 1, -1, dtype=np.int64),
+            part=np.full(n + 1, -1, dtype=np.int64),
+        )  # fmt: skip
 
-    def _split_exactly(self) -> None:
-        k, state = self.kernel, self.run_.state
+    def _settle(self) -> None:
+        """Split the top frame exactly: by its state, so that the kernel recalls it, or, where it has none, as a piece of its own."""
+        k, state, stack = self.kernel, self.run_.state, self.stack
         f = int(state[k.TOP])
-        block = int(self.stack.block[f])
-        points, tags, choice, changing = self.judge.split(block, self.stack.tags[f], self.stack.pattern[f])
-        n = len(points)
+        block = int(stack.block[f])
+        if stack.state[f] < 0:
+            stack.state[f] = self.judge.state(block, stack.tags[f], stack.pattern[f])
+        self.decisions.exact += 1
+        if stack.state[f] < 0:
+            self._split_alone(f, block)
+            return
+        number = int(stack.state[f])
+        if number < len(self.memo.split) and self.memo.split[number, 1] >= 0:
+            return
+        split, children = self.judge.split_state(number)
+        first, n = len(self.judge.places), len(split.points)
+        self._grow_memo(first + n, self.n_splits + 1)
+        memo = self.memo
+        memo.split[number] = first, n, self.n_splits
+        rows = slice(first + self.n_splits, first + self.n_splits + n + 1)
+        memo.place[first : first + n] = [nearest_float(x) for x in split.points]
+        memo.tags[first : first + n] = np.array(split.tags, dtype=np.int64).reshape(-1, 3)
+        memo.child[rows] = children
+        memo.choice[rows, : split.choice.shape[1]] = split.choice
+        for unit in split.changing:
+            memo.varies[self.n_splits, unit - self.judge.first_unit[block]] = 1
+        self.judge.places += split.points  # type: ignore[arg-type]  # a Surd is never asked for: no state rests on it
+        self.n_splits += 1
+        while n + 1 > len(self.events.at):
+            self._grow_events()
+
+    def _grow_memo(self, events: int, splits: int) -> None:
+        """Room for so many events and splits, and for all states."""
+        needs = (len(self.judge.states), events, events, events + splits, events + splits, splits)
+        grown = []
+        for array, need, fill in zip(self.memo, needs, (-1, 0, 0, 0, 0, 0), strict=True):
+            if need > len(array):
+                more = np.full((need + len(array), *array.shape[1:]), fill, dtype=array.dtype)
+                array = np.concatenate([array, more])
+            grown.append(array)
+        self.memo = self.kernel.Memo(*grown)
+
+    def _split_alone(self, f: int, block: int) -> None:
+        """Split a frame with an irrational end, and spread it."""
+        k = self.kernel
+        split = self.judge.split_piece(block, self.stack.tags[f], self.stack.pattern[f])
+        n = len(split.points)
         while n + 1 > len(self.events.at):
             self._grow_events()
         events = self.events
-        for e, (x, tag) in enumerate(zip(points, tags, strict=True)):
+        for e, (x, tag) in enumerate(zip(split.points, split.tags, strict=True)):
             events.at[e] = [nearest_float(x), 4 * U]
             events.tags[e] = tag
             events.order[e] = e
-        events.choice[: n + 1, : choice.shape[1]] = choice
+        events.choice[: n + 1, : split.choice.shape[1]] = split.choice
         events.varies[:] = 0
-        for unit in changing:
+        events.child[: n + 1] = events.part[: n + 1] = -1
+        for unit in split.changing:
             events.varies[unit - self.judge.first_unit[block]] = 1
-        state[k.N_EVENTS] = n
-        self.decisions.exact += 1
+        self.run_.state[k.N_EVENTS] = n
+        while True:
+            status = k.spread(self.program, self.run_, self.stack, self.roots, self.events, f)
+            if status == k.OK:
+                return
+            self._serve(status)
 
     def _drain(self) -> None:
         k, state, leaves = self.kernel, self.run_.state, self.leaves
@@ -628,8 +765,9 @@ class _IntervalRun:
             state[k.N_PRINTS] = 0
 
     def _collect(self) -> LinePieces:
-        ends, tags, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
-        return LinePieces(ends, tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])
+        ends, tags, patterns, maps, states, marks = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
+        self.judge.log = self.run_.log[: int(self.run_.state[self.kernel.N_LOG])]
+        return LinePieces(ends, tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], states, marks)
 
 
 def _edge(corners: list[tuple[Fraction, ...]], i: int) -> Line:

@@ -7,26 +7,25 @@ exactly, once for each effective pattern.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
 
 import numpy as np
 
 from regioncount.lowering import BIT, PASS, Lowered
-
-if TYPE_CHECKING:
-    from regioncount.lowering import Composer
 
 U = 2.0**-53
 _MASKED = 2
 
 
 def map_classes(
-    lowered: Lowered, composer: Composer, patterns: np.ndarray, maps: np.ndarray, errors: np.ndarray
+    lowered: Lowered, exact_map: Callable[[int], Hashable], patterns: np.ndarray, maps: np.ndarray, errors: np.ndarray
 ) -> tuple[np.ndarray, int]:
     """Number the distinct maps.
 
     Parameters
     ----------
+    exact_map : function
+        The exact map of a piece, as something that is equal where maps are.
     patterns : ndarray of uint8 (n_pieces, n_columns)
     maps : ndarray (n_pieces, out, n + 1), engine coordinates
     errors : ndarray (n_pieces, n + 1)
@@ -52,17 +51,15 @@ def map_classes(
     inverse = inverse.ravel()
     of_key = np.empty(len(first), dtype=np.int64)
     several = np.bincount(cluster[unsure[first]], minlength=len(sizes)) > 1
-    known: dict[tuple, int] = {}
+    known: dict[Hashable, int] = {}
     free, exact = len(sizes), 0
     for k, at in enumerate(first):
         piece = unsure[at]
         if not several[cluster[piece]]:
             of_key[k] = cluster[piece]
             continue
-        numerators, denominator = composer.output(patterns[piece])
         exact += 1
-        name = (denominator, *numerators.ravel())
-        of_key[k] = known.setdefault(name, free)
+        of_key[k] = known.setdefault(exact_map(int(piece)), free)
         free += of_key[k] == free
     labels[unsure] = of_key[inverse]
     return _renumber(labels), exact

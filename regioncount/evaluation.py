@@ -1,22 +1,21 @@
-"""Evaluation at points: outputs and activation patterns, vectorised over points, with every tie decided exactly.
+"""Evaluation at points: outputs and activation patterns, vectorised, with every tie decided exactly.
 
-The network runs block by block (``lowering``) over a chunk of points in float64.  Each float z carries a bound E on its
-own error, the rounding of the weights included (u = 2^−53, γ = 1.01 (n + 5) u; Higham, Accuracy and Stability of
-Numerical Algorithms, 2nd ed., §3.5).  An affine stage takes the smaller of two bounds,
+The network runs block by block (`lowering`) over a chunk of points in float64; arrays have the points last.
+Each float z has a bound E on its error, the rounding of the weights included (u = 2^-53, gamma = 1.01(n + 5)u;
+Higham, Accuracy and Stability of Numerical Algorithms, 2nd ed., section 3.5).  An affine stage takes the smaller of
 
-    |W| (E + γ|h|) + 4u|b|     (keeps exact zeros exact)     and     ‖W_i‖ (e + γ‖h‖) + 4u|b_i|     (stays small in
-    deep networks)
+    |W| (E + gamma|h|) + 4u|b|              exact zeros stay exact
+    ||W_i|| (e + gamma||h||) + 4u|b_i|      tight in deep networks; e >= ||E|| grows by spectral norms
 
-with e ≥ ‖E‖ carried by spectral norms.  ``FLOOR`` keeps what underflows from counting as zero.  A choice is certain
-where its gap exceeds the bounds.  The other points are grouped by the pattern so far: it fixes the exact affine map
-before the block (``lowering.Composer``), hence exact score polynomials.  Candidates of equal polynomials tie at every
-point of the group, so ties that hold everywhere cost nothing a point; otherwise the polynomials are evaluated at the
-point, in integers.  At a point on a border the pattern holds the winners *at that point* and the map averages them:
-at that point, this is the value.  Where there are more inputs than points to settle, the same is done with constants,
-the exact values at one point, instead of maps.
+and a choice is certain where its gap exceeds the bounds.  The other points are grouped by their pattern so far: it
+fixes the exact affine map in front of the block (`Composer`), hence the scores as exact polynomials.  Candidates
+of one polynomial tie all over the group, so ties that hold everywhere cost nothing a point; other polynomials
+are evaluated at the point, in integers.  At a point on a border the pattern holds the winners *at that point* and
+the map averages them: that is the value there.  Where a group has no more points than the network has inputs,
+the same is done point by point, with constants in the place of maps.
 
-A softmax layer is lowered as the hardmax layer with its scores; its pattern is the set of the largest weights, and
-only the values differ.  Behind it nothing is rational, and floats decide.
+A softmax layer is lowered as the hardmax layer of its scores: its pattern is the largest weights, and only its
+values differ.  Behind it nothing is rational, and floats decide.
 """
 
 from __future__ import annotations
@@ -39,7 +38,9 @@ U = 2.0**-53
 FLOOR = 1e-150  # least size given to what is not exactly zero, where bounds are multiplied
 TINY = 1e-300
 HUGE = 1e300  # beyond it nothing is decided in floats
+LEAST = 5e-324  # the least float
 CHUNK_BYTES, CHUNK_POINTS = 2**23, 8192
+REMEMBERED = 20_000  # patterns so far whose exact scores are kept
 
 Floats: TypeAlias = NDArray[np.float64]
 Bools: TypeAlias = NDArray[np.bool_]
@@ -132,7 +133,7 @@ def patterns_and_borders(network: Network, points: ArrayLike) -> tuple[NDArray[n
 
 
 class _Values(NamedTuple):
-    """Floats (m, n) and a bound on the error of each, None where nobody asks for it."""
+    """Floats (n, m) at m points and a bound on the error of each, None where nobody asks for it."""
 
     z: Floats
     error: Floats | None
@@ -145,28 +146,26 @@ class _Bits:
     value: Index
     out: Index
     columns: Index
-    slopes: Floats  # empty where all are 0
+    slopes: Floats  # (n, 1); empty where all are 0
 
     def select(self, pre: _Values, on: Bools) -> _Values:
-        z = pre.z[:, self.value]
-        low: Any = 0.0
-        if self.slopes.size:
-            low = np.where(self.slopes == 0, 0.0, self.slopes * z)
-        error = None
-        if pre.error is not None:
-            error, low_error = pre.error[:, self.value], np.zeros(1)
-            if self.slopes.size:
-                size = np.abs(self.slopes)
-                low_error = np.where(size == 0, 0.0, 1.01 * size * error)
-                rounded = (size != 0) & (size != 1)
-                low_error += rounded * (2.1 * U * np.abs(low) + TINY * ((z != 0) | (error != 0)))
-            error = np.where(on, error, low_error)
-        return _Values(np.where(on, z, low), error)
+        z = pre.z[self.value]
+        if not self.slopes.size:
+            error = None if pre.error is None else np.where(on, pre.error[self.value], 0.0)
+            return _Values(np.where(on, z, 0.0), error)
+        low = np.where(self.slopes == 0, 0.0, self.slopes * z)
+        if pre.error is None:
+            return _Values(np.where(on, z, low), None)
+        error, size = pre.error[self.value], np.abs(self.slopes)
+        low_error = np.where(size == 0, 0.0, 1.01 * size * error)
+        rounded = (size != 0) & (size != 1)
+        low_error += rounded * (2.1 * U * np.abs(low) + TINY * ((z != 0) | (error != 0)))
+        return _Values(np.where(on, z, low), np.where(on, error, low_error))
 
 
 @dataclass(frozen=True)
 class _Maxima:
-    """The maxout units of a block: candidates (U, K), short rows filled up with ones that are not ``allowed``."""
+    """The maxout units of a block: candidates (U, K), short rows filled up with some that are not `allowed`."""
 
     candidates: NDArray[np.int64]
     allowed: Bools
@@ -176,28 +175,28 @@ class _Maxima:
 
     @property
     def footprint(self) -> int:
-        return 3 * self.candidates.size
+        return 4 * self.candidates.size
 
     def scores(self, pre: _Values) -> _Values:
-        z = np.where(self.allowed, pre.z[:, self.candidates], -np.inf)
-        return _Values(z, None if pre.error is None else pre.error[:, self.candidates])
+        z = np.where(self.allowed[:, :, None], pre.z[self.candidates], -np.inf)
+        return _Values(z, None if pre.error is None else pre.error[self.candidates])
 
     def select(self, pre: _Values, weights: Any) -> _Values:
         """The value of a winner: it is its score, so all winners have one value."""
-        first = np.argmax(weights, axis=2)
-        at = np.take_along_axis(self.candidates, first.T, axis=1).T
-        z = np.take_along_axis(pre.z, at, axis=1)
-        return _Values(z, None if pre.error is None else np.take_along_axis(pre.error, at, axis=1))
+        at = np.take_along_axis(self.candidates, np.argmax(weights, axis=1), axis=1)
+        z = np.take_along_axis(pre.z, at, axis=0)
+        return _Values(z, None if pre.error is None else np.take_along_axis(pre.error, at, axis=0))
 
     def forms(self, pre: Any, unit: int) -> list[tuple[int, ...]]:
+        """The scores as affine forms."""
         return [tuple(pre[:, k]) for k in self.candidates[unit]]
 
 
 @dataclass(frozen=True)
 class _Heads:
-    """The query tokens of a head: rows of queries (U, r), keys (K, r) and values (K, n_values) of the tokens.
+    """The query tokens of a head: rows of queries (U, r), and keys (K, r) and values (K, n_values) of the tokens.
 
-    ``scale`` is that of a softmax head, None for a hardmax one.
+    `scale` is that of a softmax head, None for a hardmax one.
     """
 
     query: NDArray[np.int64]
@@ -213,29 +212,34 @@ class _Heads:
         return 4 * (self.query.size + self.key.size + self.value.size + self.allowed.size)
 
     def scores(self, pre: _Values) -> _Values:
-        query, key = pre.z[:, self.query], pre.z[:, self.key]
-        z = np.where(self.allowed, query @ key.transpose(0, 2, 1), -np.inf)
+        query, key = pre.z[self.query], pre.z[self.key]
+        z = np.where(self.allowed[:, :, None], np.einsum("urm,krm->ukm", query, key), -np.inf)
         if pre.error is None:
             return _Values(z, None)
         gamma = 1.01 * (self.query.shape[1] + 5) * U
-        size, query_error = np.abs(key), pre.error[:, self.query]
-        left = np.concatenate([np.abs(query) + query_error, query_error], axis=2)
-        right = np.concatenate([pre.error[:, self.key] + gamma * size, size], axis=2)
-        return _Values(z, 1.01 * (left @ right.transpose(0, 2, 1)) + TINY)
+        query_error, key_error = pre.error[self.query], pre.error[self.key]
+        np.abs(query, out=query)
+        np.abs(key, out=key)
+        query += query_error
+        error = np.einsum("urm,krm->ukm", query, key_error + gamma * key)
+        error += np.einsum("urm,krm->ukm", query_error, key)
+        return _Values(z, 1.01 * error + TINY)
 
     def select(self, pre: _Values, weights: Any) -> _Values:
         """The mean of the winners' values, or the softmax mean of all."""
-        value = pre.z[:, self.value]
-        total = weights.sum(axis=2, keepdims=True, dtype=np.float64)
         share = weights.astype(np.float64)
-        z = (share @ value) / total
+        total = share.sum(axis=1)[:, None]
+        value = pre.z[self.value]
+        z = np.einsum("ukm,kvm->uvm", share, value) / total
         error = None
         if pre.error is not None:
             gamma = 1.01 * (self.value.shape[0] + 5) * U
-            error = (share @ pre.error[:, self.value]) / total
-            error += (total > 1) * (1.01 * gamma * (share @ np.abs(value)) / total + 0.01 * error + TINY)
-            error = error.reshape(len(z), -1)
-        return _Values(z.reshape(len(z), -1), error)
+            error = 1.01 * np.einsum("ukm,kvm->uvm", share, pre.error[self.value]) / total
+            if (total != 1).any():
+                rounding = 1.01 * gamma * np.einsum("ukm,kvm->uvm", share, np.abs(value)) / total + TINY
+                error += (total != 1) * rounding
+            error = error.reshape(-1, error.shape[2])
+        return _Values(z.reshape(-1, z.shape[2]), error)
 
     def forms(self, pre: Any, unit: int) -> list[tuple[int, ...]]:
         """Twice the scores as symmetric matrices of quadratic forms in (x, 1), row by row."""
@@ -249,7 +253,7 @@ _Sets: TypeAlias = "_Maxima | _Heads"
 
 @dataclass(frozen=True)
 class _Stage:
-    """A block as arrays: W and b with upper bounds on |W|, its rows' 2-norms and |b|; PASS, BIT and SET units."""
+    """A block as arrays: W and b, upper bounds on |W|, on the norms of its rows and on |b|, and the units."""
 
     weight: Floats
     bias: Floats
@@ -265,37 +269,37 @@ class _Stage:
 
     def affine(self, h: Floats) -> Floats:
         """W h + b for each token."""
-        pre = h.reshape(-1, self.weight.shape[1]) @ self.weight.T
-        pre += self.bias
-        return pre.reshape(len(h), -1)
+        rows, cols = self.weight.shape
+        pre = self.weight @ h.reshape(-1, cols, h.shape[1])
+        pre += self.bias[:, None]
+        return pre.reshape(-1, h.shape[1])
 
     def affine_error(self, state: _Values, e: Floats, pre: Floats) -> tuple[Floats, Floats]:
-        """The errors E of pre, and a bound e on their 2-norm; ``e`` bounds that of the state."""
+        """The errors E of pre, and a bound e on their 2-norm; the given `e` is that of the state."""
         assert state.error is not None
-        cols = self.weight.shape[1]
+        cols, m = self.weight.shape[1], pre.shape[1]
         gamma = 1.01 * (cols + 5) * U
+        spectral, frobenius, _, _, _ = self.bound
+        rounded = gamma * _norm(state.z)
         size = np.abs(state.z)
         size *= gamma
         size += state.error
-        size += FLOOR * (size != 0)
-        size += FLOOR * ((state.z != 0) & (size == 0))
-        error = size.reshape(-1, cols) @ self.weight_size.T
-        error *= 1.01
-        repeat = state.z.shape[1] // cols
-        spectral, frobenius, _, _, _ = self.bound
-        rounded = gamma * _norm(state.z)
-        two = self.row_norm * (1.01 * (e + rounded))[:, None] + TINY
-        error = np.fmin(error.reshape(len(pre), -1), np.tile(two, repeat))
+        size += FLOOR * ((size != 0) | (state.z != 0))
+        error = (1.01 * self.weight_size) @ size.reshape(-1, cols, m)
+        two = self.row_norm[:, None] * (1.01 * (e + rounded)) + TINY
+        np.fmin(error, two, out=error)
         bias = 4.1 * U * self.bias_size
-        error += np.tile(bias, repeat)
-        with_norm = 1.01 * (spectral * e + frobenius * rounded) + 1.01 * np.sqrt(repeat) * _norm(bias[None])
+        error += bias[:, None]
+        all_bias = np.sqrt(len(error)) * _norm(bias[:, None])
+        with_norm = 1.01 * (spectral * e + frobenius * rounded + all_bias)
+        error = error.reshape(-1, m)
         error[~(np.abs(pre) < HUGE)] = np.inf
         return error, np.fmin(_norm(error), with_norm)
 
 
 def _norm(x: Floats) -> Floats:
-    """Upper bounds on the 2-norms of rows, squares that underflow included."""
-    return 1.01 * np.sqrt(np.einsum("ij,ij->i", x, x)) + FLOOR
+    """Upper bounds on the 2-norms of columns, squares that underflow included."""
+    return 1.01 * np.sqrt(np.einsum("ij,ij->j", x, x)) + FLOOR
 
 
 def _upper(array: ExactArray) -> Floats:
@@ -367,7 +371,7 @@ def _stage(block: Block, bound: Floats, scale: float | None) -> _Stage:
         block.weight.view,
         block.bias.view,
         weight_size,
-        _norm(weight_size) * (1 + 1e-12 * block.weight.shape[1]),
+        _norm(weight_size.T) * (1 + 1e-12 * block.weight.shape[1]),
         _upper(block.bias),
         bound,
         (_index([unit.out for unit in passed]), _index([unit.values[0] for unit in passed])) if passed else None,
@@ -375,7 +379,7 @@ def _stage(block: Block, bound: Floats, scale: float | None) -> _Stage:
             _index([unit.values[0] for unit in bits]),
             _index([unit.out for unit in bits]),
             _index([unit.columns[0] for unit in bits]),
-            slopes if slopes.any() else np.empty(0),
+            slopes[:, None] if slopes.any() else np.empty(0),
         )
         if bits
         else None,
@@ -442,7 +446,7 @@ class _Run:
         self.for_values = for_values
         wanted = min(self.plan.last_exact, self.plan.last_head) if for_values else self.plan.last_exact
         self.last_exact = wanted if exact else -1
-        self.chunk = max(1, min(CHUNK_POINTS, CHUNK_BYTES // (8 * self.plan.footprint)))
+        self.chunk = max(16, min(CHUNK_POINTS, CHUNK_BYTES // (8 * self.plan.footprint)))
         self.forms = _Forms(self.plan, n) if self.last_exact >= 0 else None
 
     def patterns(self) -> tuple[NDArray[np.uint8], Bools]:
@@ -458,226 +462,225 @@ class _Run:
         for start in range(0, self.n_points, self.chunk):
             part = slice(start, min(start + self.chunk, self.n_points))
             with np.errstate(all="ignore"):  # what overflows is undecided, and decided exactly
-                yield part, *self._forward(part)
+                found = self._forward(part)
+            yield part, *found
 
     def _forward(self, part: slice) -> tuple[NDArray[np.uint8], Floats, Bools]:
-        x = self.points[part]
-        rationals = None if self.rationals is None else self.rationals[part]
-        pattern = np.zeros((len(x), self.plan.lowered.columns), dtype=np.uint8)
-        border = np.zeros(len(x), dtype=bool)
+        points = _Points(self.points[part], None if self.rationals is None else self.rationals[part])
+        x = np.ascontiguousarray(points.floats.T)
+        pattern = np.zeros((self.plan.lowered.columns, x.shape[1]), dtype=np.uint8)
+        border = np.zeros(x.shape[1], dtype=bool)
         last = len(self.plan.stages) - 1 if self.for_values else self.plan.lowered.last_choice
         # the least float as error of an exact input: it marks what varies, so that not even 0 is a constant
-        error = np.full(x.shape, 5e-324) if rationals is None else 1.01 * U * np.abs(x) + 5e-324
+        error = np.full(x.shape, LEAST)
+        if self.rationals is not None:
+            error += 1.01 * U * np.abs(x)
         state, e = _Values(x, error), _norm(error)
-        settler = None if self.forms is None else _Settler(self.forms, x, rationals, pattern, border)
-        pre = state.z
+        settler = None if self.forms is None else _Settler(self.forms, points, pattern, border)
+        pre = x
         for b, stage in enumerate(self.plan.stages[: last + 1]):
             pre = stage.affine(state.z)
             if b == len(self.plan.stages) - 1:
                 break
-            errors = None
-            if b <= self.last_exact:
+            exact, errors = b <= self.last_exact, None
+            if exact:
                 errors, e = stage.affine_error(state, e, pre)
-            values = _Values(pre, errors)
-            state = self._select(b, stage, values, pattern, settler if b <= self.last_exact else None)
-            if errors is not None:
-                assert state.error is not None
+            state = _select(b, stage, _Values(pre, errors), pattern, settler if exact else None)
+            if state.error is not None:
                 _, _, _, gain, rounding = stage.bound
                 e = np.fmin(_norm(state.error), 1.01 * gain * (e + rounding * _norm(pre)) + FLOOR)
-        return pattern, pre if self.for_values else np.empty((len(x), 0)), border
+        return pattern.T, pre.T if self.for_values else np.empty((x.shape[1], 0)), border
 
-    @staticmethod
-    def _select(
-        b: int, stage: _Stage, pre: _Values, pattern: NDArray[np.uint8], settler: _Settler | None
-    ) -> _Values:
-        """The state after the choices of a block; writes its pattern columns."""
-        h = np.zeros((len(pre.z), stage.n_out))
-        error = None if settler is None else np.zeros(h.shape)
-        on = None if stage.bits is None else pre.z[:, stage.bits.value] > 0
-        scores = [sets.scores(pre) for sets in stage.sets]
-        if settler is None:
-            won = [score.z == score.z.max(axis=2, keepdims=True) for score in scores]
-        else:
-            won = settler.settle(b, stage, pre, on, scores)
 
-        def put(at: Index, values: _Values) -> None:
-            h[:, at] = values.z
-            if error is not None and values.error is not None:
-                error[:, at] = values.error
+def _select(b: int, stage: _Stage, pre: _Values, pattern: NDArray[np.uint8], settler: _Settler | None) -> _Values:
+    """The state after the choices of a block; writes its pattern rows."""
+    h = np.zeros((stage.n_out, pre.z.shape[1]))
+    error = None if settler is None else np.zeros(h.shape)
 
-        if stage.passed is not None:
-            at, source = stage.passed
-            put(at, _Values(pre.z[:, source], None if pre.error is None else pre.error[:, source]))
-        if stage.bits is not None:
-            pattern[:, stage.bits.columns] = on
-            put(stage.bits.out, stage.bits.select(pre, on))
-        for sets, score, winners in zip(stage.sets, scores, won, strict=True):
-            pattern[:, sets.columns[sets.allowed]] = winners[:, sets.allowed]
-            weights: Any = winners
-            if sets.scale is not None:
-                weights = np.exp(sets.scale * (score.z - score.z.max(axis=2, keepdims=True)))
-            put(sets.out, sets.select(pre, weights))
-        return _Values(h, error)
+    def put(at: Index, values: _Values) -> None:
+        h[at] = values.z
+        if error is not None:
+            error[at] = values.error
+
+    if stage.passed is not None:
+        at, source = stage.passed
+        put(at, _Values(pre.z[source], None if pre.error is None else pre.error[source]))
+    on = np.empty((0, 0), dtype=bool) if stage.bits is None else pre.z[stage.bits.value] > 0
+    scores = [sets.scores(pre) for sets in stage.sets]
+    if settler is None:
+        won = [score.z == score.z.max(axis=1, keepdims=True) for score in scores]
+    else:
+        won = settler.settle(b, stage, pre, on, scores)
+    if stage.bits is not None:
+        pattern[stage.bits.columns] = on
+        put(stage.bits.out, stage.bits.select(pre, on))
+    for sets, score, winners in zip(stage.sets, scores, won, strict=True):
+        pattern[sets.columns[sets.allowed]] = winners[sets.allowed]
+        weights: Any = winners
+        if sets.scale is not None:
+            weights = np.exp(sets.scale * (score.z - score.z.max(axis=1, keepdims=True)))
+        put(sets.out, sets.select(pre, weights))
+    return _Values(h, error)
 
 
 # -------------------------------------------------------------------------------- exact decisions
 
 
+@dataclass(frozen=True)
+class _Points:
+    """Points of a chunk (m, n), as floats, and as Fractions where floats miss some."""
+
+    floats: Floats
+    rationals: Any
+
+    def at(self, point: int) -> list[Any]:
+        return self.floats[point].tolist() if self.rationals is None else list(self.rationals[point])
+
+
+@dataclass
+class _Scores:
+    """Polynomials of units under one pattern so far: number (U, K) of each candidate's, and the distinct ones."""
+
+    ids: NDArray[np.int64]
+    forms: dict[int, list[tuple[int, ...]]]
+
+    def fill(self, sets: _Sets, exact: Any, units: list[int]) -> None:
+        for unit in units:
+            if unit not in self.forms:
+                numbers: dict[tuple[int, ...], int] = {}
+                forms = sets.forms(exact, unit)
+                for k in np.flatnonzero(sets.allowed[unit]).tolist():
+                    self.ids[unit, k] = numbers.setdefault(forms[k], len(numbers))
+                self.forms[unit] = list(numbers)
+
+
 class _Forms:
-    """Exact scores of a call: a composer, and for (block, sets, pattern so far) which candidates have one
-    polynomial.
-    """
+    """What a call remembers of exact scores, from chunk to chunk."""
 
     def __init__(self, plan: _Plan, n_dim: int) -> None:
-        self.plan = plan
         self.n_dim = n_dim
-        zero, one = [Fraction(0)] * n_dim, [Fraction(1)] * n_dim
-        self.maps = Composer(plan.lowered, zero, one)
-        self.classes: dict[tuple[int, int, bytes], tuple[NDArray[np.int64], list[list[tuple[int, ...]] | None]]] = {}
+        self.maps = Composer(plan.lowered, [Fraction(0)] * n_dim, [Fraction(1)] * n_dim)
+        self._scores: dict[tuple[int, int, bytes], _Scores] = {}
 
-
-class _Settler:
-    """Decides the choices of one chunk that floats cannot; marks points on borders."""
-
-    def __init__(
-        self, forms: _Forms, points: Floats, rationals: Any, pattern: NDArray[np.uint8], border: Bools
-    ) -> None:
-        self.forms, self.points, self.rationals = forms, points, rationals
-        self.pattern, self.border = pattern, border
-        self._homogeneous: dict[int, list[int]] = {}
-        self._constants: dict[int, Composer] = {}
-
-    def settle(
-        self, b: int, stage: _Stage, pre: _Values, on: Bools | None, scores: list[_Values]
-    ) -> list[Bools]:
-        """The winners (m, U, K) of each set; corrects ``on``, the signs of the floats, in place."""
-        assert pre.error is not None
-        open_rows = np.zeros(len(pre.z), dtype=bool)
-        open_bits = None
-        if stage.bits is not None:
-            z, error = pre.z[:, stage.bits.value], pre.error[:, stage.bits.value]
-            open_bits = ~((np.abs(z) > error) | ((z == 0) & (error == 0)))
-            open_rows |= open_bits.any(axis=1)
-        won = [_contenders(sets, score) for sets, score in zip(stage.sets, scores, strict=True)]
-        open_sets = [w.sum(axis=2) > 1 for w in won]
-        for opened in open_sets:
-            open_rows |= opened.any(axis=1)
-        for rows, composer, symbolic in self._groups(stage, np.flatnonzero(open_rows)):
-            prefix = self.pattern[rows[0]]
-            exact, _ = composer.pre(b, prefix)
-            if stage.bits is not None:
-                assert on is not None and open_bits is not None
-                self._bits(exact[:, stage.bits.value], rows, symbolic, on, open_bits)
-            for i, sets in enumerate(stage.sets):
-                key = (b, i, prefix[: stage.first_column].tobytes()) if symbolic else None
-                self._winners(key, sets, exact, rows, won[i], open_sets[i])
-        return won
-
-    def _groups(
-        self, stage: _Stage, rows: NDArray[np.int64]
-    ) -> Iterator[tuple[NDArray[np.int64], Composer, bool]]:
-        """The rows with one pattern so far and the composer of their maps, or row by row, that of their constants."""
-        if not len(rows):
-            return
-        parts = [rows]
-        if stage.first_column:
-            bits = np.packbits(self.pattern[rows, : stage.first_column], axis=1)
-            keys = np.ascontiguousarray(bits).view(f"V{bits.shape[1]}").ravel()
-            _, which, sizes = np.unique(keys, return_inverse=True, return_counts=True)
-            order = np.argsort(which.ravel(), kind="stable")
-            parts = np.split(rows[order], np.cumsum(sizes)[:-1])
-        n = self.forms.n_dim
-        for part in parts:
-            if n <= 2 or len(part) > n:
-                yield part, self.forms.maps, True
-                continue
-            for row in part:
-                composer = self._constants.get(int(row))
-                if composer is None:
-                    point = self.points[row].tolist() if self.rationals is None else self.rationals[row]
-                    composer = self._constants[int(row)] = self.forms.maps.at([Fraction(x) for x in point])
-                yield np.array([row]), composer, False
-
-    def _vectors(self, rows: NDArray[np.int64], symbolic: bool) -> Any:
-        """Integers (m, n + 1) proportional to (x, 1) at the points, or (m, 1) ones."""
-        if not symbolic:
-            return np.ones((len(rows), 1), dtype=object)
-        out = np.empty((len(rows), self.forms.n_dim + 1), dtype=object)
-        for i, row in enumerate(rows.tolist()):
-            vector = self._homogeneous.get(row)
-            if vector is None:
-                point = self.points[row].tolist() if self.rationals is None else self.rationals[row]
-                vector = self._homogeneous[row] = _homogeneous(point)
-            out[i] = vector
-        return out
-
-    def _bits(self, exact: Any, rows: NDArray[np.int64], symbolic: bool, on: Bools, opened: Bools) -> None:
-        here = opened[rows]
-        varies = (exact != 0).any(axis=0)
-        for unit in np.flatnonzero(here.any(axis=0)).tolist():
-            asked = rows[here[:, unit]]
-            if not varies[unit]:
-                on[asked, unit] = False
-                continue
-            values = self._vectors(asked, symbolic) @ exact[:, unit]
-            on[asked, unit] = values > 0
-            self.border[asked] |= values == 0
-
-    def _winners(
-        self, key: tuple[int, int, bytes] | None, sets: _Sets, exact: Any, rows: NDArray[np.int64], won: Bools, opened: Bools
-    ) -> None:
-        asked = opened[rows]
-        units = np.flatnonzero(asked.any(axis=0))
-        if not len(units):
-            return
-        ids, forms = self._classes(key, sets, exact, units)
-        contend = won[rows]
-        least = np.where(contend, ids, len(ids[0])).min(axis=2)
-        most = np.where(contend, ids, -1).max(axis=2)
-        asked &= least != most  # contenders of one polynomial all win
-        for unit in np.flatnonzero(asked.any(axis=0)).tolist():
-            some = rows[asked[:, unit]]
-            polynomials = forms[unit]
-            assert polynomials is not None
-            values = _evaluate(polynomials, self._vectors(some, key is not None))
-            best = values.max(axis=1, keepdims=True)
-            top = values == best
-            self.border[some] |= top.sum(axis=1) > 1
-            won[some, unit] = top[:, ids[unit]] & sets.allowed[unit]
-
-    def _classes(
-        self, key: tuple[int, int, bytes] | None, sets: _Sets, exact: Any, units: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], list[list[tuple[int, ...]] | None]]:
-        """Numbers (U, K) of the distinct polynomials of each unit, and these; of ``units`` at least."""
-        known = self.forms.classes
-        found = None if key is None else known.get(key)
+    def scores(self, key: tuple[int, int, bytes], sets: _Sets) -> _Scores:
+        """What is known of the scores of a block's sets under a pattern so far."""
+        found = self._scores.get(key)
         if found is None:
-            found = np.zeros(sets.allowed.shape, dtype=np.int64), [None] * len(sets.allowed)
-            if key is not None:
-                if len(known) > 20_000:
-                    known.clear()
-                known[key] = found
-        ids, forms = found
-        for unit in units.tolist():
-            if forms[unit] is None:
-                distinct: dict[tuple[int, ...], int] = {}
-                of_unit = sets.forms(exact, unit)
-                for k in np.flatnonzero(sets.allowed[unit]).tolist():
-                    ids[unit, k] = distinct.setdefault(of_unit[k], len(distinct))
-                forms[unit] = list(distinct)
+            if len(self._scores) > REMEMBERED:
+                self._scores.clear()
+            found = self._scores[key] = _Scores(np.zeros(sets.allowed.shape, dtype=np.int64), {})
         return found
 
 
+class _Settler:
+    """Decides the choices of one chunk that floats cannot; marks the points on borders."""
+
+    def __init__(self, forms: _Forms, points: _Points, pattern: NDArray[np.uint8], border: Bools) -> None:
+        self.forms, self.points, self.pattern, self.border = forms, points, pattern, border
+        self._vector_at: dict[int, list[int]] = {}
+        self._composer_at: dict[int, Composer] = {}
+
+    def settle(self, b: int, stage: _Stage, pre: _Values, on: Bools, scores: list[_Values]) -> list[Bools]:
+        """The winners (U, K, m) of each set; corrects `on`, the signs of the floats, in place."""
+        assert pre.error is not None
+        undecided = np.zeros(pre.z.shape[1], dtype=bool)
+        open_bits = np.empty((0, 0), dtype=bool)
+        if stage.bits is not None:
+            z, error = pre.z[stage.bits.value], pre.error[stage.bits.value]
+            open_bits = ~((np.abs(z) > error) | ((z == 0) & (error == 0)))
+            undecided |= open_bits.any(axis=0)
+        won = [_contenders(sets, score) for sets, score in zip(stage.sets, scores, strict=True)]
+        open_sets = [w.sum(axis=1) > 1 for w in won]
+        for opened in open_sets:
+            undecided |= opened.any(axis=0)
+        for at, composer, symbolic in self._groups(stage, np.flatnonzero(undecided)):
+            prefix = self.pattern[: stage.first_column, at[0]]
+            exact, _ = composer.pre(b, prefix)
+            if stage.bits is not None:
+                self._bits(exact[:, stage.bits.value], at, symbolic, on, open_bits)
+            for i, sets in enumerate(stage.sets):
+                units = np.flatnonzero(open_sets[i][:, at].any(axis=1)).tolist()
+                if units:
+                    known = _Scores(np.zeros(sets.allowed.shape, dtype=np.int64), {})
+                    if symbolic:
+                        known = self.forms.scores((b, i, prefix.tobytes()), sets)
+                    known.fill(sets, exact, units)
+                    self._winners(sets, known, units, at, symbolic, won[i])
+        return won
+
+    def _groups(self, stage: _Stage, points: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], Composer, bool]]:
+        """Points of one pattern so far and the composer of their maps, or one point and that of its constants."""
+        n = self.forms.n_dim
+        for at in _alike(self.pattern[: stage.first_column, points], points):
+            if n <= 2 or len(at) > n:
+                yield at, self.forms.maps, True
+                continue
+            for i, point in enumerate(at.tolist()):
+                composer = self._composer_at.get(point)
+                if composer is None:
+                    composer = self.forms.maps.at([Fraction(x) for x in self.points.at(point)])
+                    self._composer_at[point] = composer
+                yield at[i : i + 1], composer, False
+
+    def _vectors(self, at: NDArray[np.int64], symbolic: bool) -> Any:
+        """What exact forms take: integers (m, n + 1) proportional to (x, 1) at the points; for constants, ones."""
+        if not symbolic:
+            return np.ones((len(at), 1), dtype=object)
+        out = np.empty((len(at), self.forms.n_dim + 1), dtype=object)
+        for i, point in enumerate(at.tolist()):
+            vector = self._vector_at.get(point)
+            if vector is None:
+                vector = self._vector_at[point] = _homogeneous(self.points.at(point))
+            out[i] = vector
+        return out
+
+    def _bits(self, exact: Any, at: NDArray[np.int64], symbolic: bool, on: Bools, opened: Bools) -> None:
+        here = opened[:, at]
+        varies = (exact != 0).any(axis=0)
+        on[:, at] &= ~(here & ~varies[:, None])
+        for unit in np.flatnonzero(here.any(axis=1) & varies).tolist():
+            asked = at[here[unit]]
+            values = self._vectors(asked, symbolic) @ exact[:, unit]
+            on[unit, asked] = values > 0
+            self.border[asked] |= values == 0
+
+    def _winners(
+        self, sets: _Sets, known: _Scores, units: list[int], at: NDArray[np.int64], symbolic: bool, won: Bools
+    ) -> None:
+        ids = known.ids[units]
+        contend = won[units][:, :, at]
+        least = np.where(contend, ids[:, :, None], ids.shape[1]).min(axis=1)
+        most = np.where(contend, ids[:, :, None], -1).max(axis=1)
+        several = least != most  # contenders of one polynomial all win
+        for i, unit in enumerate(units):
+            asked = at[several[i]]
+            if len(asked):
+                values = _evaluate(known.forms[unit], self._vectors(asked, symbolic))
+                top = values == values.max(axis=1, keepdims=True)
+                self.border[asked] |= top.sum(axis=1) > 1
+                won[unit][:, asked] = (top[:, ids[i]] & sets.allowed[unit]).T
+
+
+def _alike(patterns: NDArray[np.uint8], points: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """The points, in groups of equal columns of `patterns`."""
+    if not len(patterns) or not len(points):
+        return [points] if len(points) else []
+    packed = np.ascontiguousarray(np.packbits(patterns, axis=0).T)
+    keys = packed.view(f"V{packed.shape[1]}").ravel()
+    _, group, sizes = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.split(points[np.argsort(group, kind="stable")], np.cumsum(sizes)[:-1])
+
+
 def _contenders(sets: _Sets, score: _Values) -> Bools:
-    """The candidates (m, U, K) that floats cannot rule out: all winners are among them."""
+    """The candidates (U, K, m) that floats cannot rule out: all winners are among them."""
     assert score.error is not None
+    allowed = sets.allowed[:, :, None]
     error = 1.01 * score.error + 2.1 * U * np.abs(score.z)
-    low = np.where(sets.allowed & np.isfinite(score.z) & np.isfinite(error), score.z - error, -np.inf)
-    ruled_out = score.z + error < low.max(axis=2, keepdims=True)
-    return ~ruled_out & sets.allowed
+    low = np.where(allowed & np.isfinite(score.z) & np.isfinite(error), score.z - error, -np.inf)
+    return ~(score.z + error < low.max(axis=1, keepdims=True)) & allowed
 
 
-def _homogeneous(point: Any) -> list[int]:
+def _homogeneous(point: list[Any]) -> list[int]:
     """Integers proportional to (x, 1), the last one positive."""
     ratios = [x.as_integer_ratio() for x in point]
     common = math.lcm(*(denominator for _, denominator in ratios))
@@ -685,14 +688,13 @@ def _homogeneous(point: Any) -> list[int]:
 
 
 def _evaluate(forms: list[tuple[int, ...]], vectors: Any) -> Any:
-    """Values (m, n_forms), up to a positive factor a row: linear forms, or quadratic ones row by row."""
+    """Values (m, n_forms), up to a positive factor a point: of affine forms, or of quadratic ones row by row."""
     n = vectors.shape[1]
     out = np.empty((len(vectors), len(forms)), dtype=object)
     for i, form in enumerate(forms):
-        matrix = np.empty(len(form), dtype=object)
-        matrix[:] = form
+        array = np.array(form, dtype=object)
         if len(form) == n:
-            out[:, i] = vectors @ matrix
+            out[:, i] = vectors @ array
         else:
-            out[:, i] = ((vectors @ matrix.reshape(n, n)) * vectors).sum(axis=1)
+            out[:, i] = ((vectors @ array.reshape(n, n)) * vectors).sum(axis=1)
     return out

@@ -380,15 +380,20 @@ class Composer:
             self._memory.move_to_end(key)
             return found
         if block == 0:
-            state, denominator = self._start
+            result = self._affine(0, *self._start)
         else:
-            before, below = self.pre(block - 1, pattern)
-            state, denominator = self._select(self.lowered.blocks[block - 1], before, below, pattern)
-        result = self._affine(block, state, denominator)
+            last = self.lowered.blocks[block - 1]
+            choice = pattern[last.first_column : last.last_column]
+            result = self.advance(block - 1, *self.pre(block - 1, pattern), choice)
         self._memory[key] = result
         if len(self._memory) > self._remember:
             self._memory.popitem(last=False)
         return result
+
+    def advance(self, block: int, pre: Integers, denominator: int, choice: Any) -> tuple[Integers, int]:
+        """The exact map of the next block's ``pre`` from that of this one and the block's pattern columns."""
+        state, denominator = self._select(self.lowered.blocks[block], pre, denominator, choice)
+        return self._affine(block + 1, state, denominator)
 
     def output(self, pattern: Any) -> tuple[Integers, int]:
         """The exact map of the output, in lowest terms: equal maps give equal results."""
@@ -414,7 +419,8 @@ class Composer:
         return reduced(np.concatenate(parts, axis=1), common)
 
     @staticmethod
-    def _select(block: Block, pre: Integers, denominator: int, pattern: Any) -> tuple[Integers, int]:
+    def _select(block: Block, pre: Integers, denominator: int, choice: Any) -> tuple[Integers, int]:
+        first = block.first_column
         state = np.zeros((len(pre), block.n_out), dtype=object)
         shares: list[tuple[Unit, list[int]]] = []
         common = 1
@@ -422,13 +428,13 @@ class Composer:
             if unit.kind == PASS:
                 state[:, unit.out] = pre[:, unit.values[0]]
             elif unit.kind == BIT:
-                if pattern[unit.columns[0]]:
+                if choice[unit.columns[0] - first]:
                     state[:, unit.out] = pre[:, unit.values[0]]
                 elif unit.slope:
                     shares.append((unit, []))
                     common = math.lcm(common, unit.slope.denominator)
             else:
-                won = [v for v, c in zip(unit.values, unit.columns, strict=True) if pattern[c]]
+                won = [v for v, c in zip(unit.values, unit.columns, strict=True) if choice[c - first]]
                 shares.append((unit, won))
                 common = math.lcm(common, len(won))
         if common > 1:
@@ -445,16 +451,22 @@ class Composer:
     def score(self, block: int, unit: Unit, candidate: int, pattern: Any) -> tuple[list[int], int]:
         """A candidate's score as an exact polynomial in ξ: numerators of [1-D: 1, x, x²; 2-D: 1, x, y, xx, xy, yy]."""
         pre, denominator = self.pre(block, pattern)
-        if unit.kind == BIT:
-            return linear_form(pre[:, unit.values[0]]), denominator
-        q, k, r = unit.scores[candidate]
-        if r == 0:
-            return linear_form(pre[:, k]), denominator
-        total = [0] * (3 if len(pre) == 2 else 6)
-        for i in range(r):
-            product = multiply_forms(pre[:, q + i], pre[:, k + i])
-            total = [a + b for a, b in zip(total, product, strict=True)]
-        return total, denominator * denominator
+        squared = unit.kind == SET and unit.scores[candidate][2] > 0
+        return score_form(pre, unit, candidate), denominator**2 if squared else denominator
+
+
+def score_form(pre: Integers, unit: Unit, candidate: int) -> list[int]:
+    """A candidate's score as a polynomial of the coordinates of the map ``pre``, up to its denominator; see ``Composer.score``."""
+    if unit.kind == BIT:
+        return linear_form(pre[:, unit.values[0]])
+    q, k, r = unit.scores[candidate]
+    if r == 0:
+        return linear_form(pre[:, k])
+    total = [0] * (3 if len(pre) == 2 else 6)
+    for i in range(r):
+        product = multiply_forms(pre[:, q + i], pre[:, k + i])
+        total = [a + b for a, b in zip(total, product, strict=True)]
+    return total
 
 
 def reduced(numerators: Integers, denominator: int) -> tuple[Integers, int]:

@@ -8,8 +8,9 @@ map, and are neighbours.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -333,9 +334,8 @@ class _Labels(dict):
 
     def _affine_maps(self) -> np.ndarray:
         source = self.partition._source
-        labels, _ = map_classes(
-            source.lowered, source.judge.composer, self.partition.patterns, source.pieces.maps, source.pieces.errors
-        )
+        pieces = source.pieces
+        labels, _ = map_classes(source.lowered, source.exact_map, pieces.patterns, pieces.maps, pieces.errors)
         return labels
 
     def _linear(self) -> np.ndarray:
@@ -406,6 +406,16 @@ class _Source:
     judge: Any
     pieces: Any
     outline: Any = None
+
+    def exact_map(self, piece: int) -> Hashable:
+        """The exact output map of a piece; equal where maps are equal."""
+        if self.outline is None:
+            found = self.judge.output_map(int(self.pieces.states[piece]), self.pieces.marks[piece])
+            if found is not None:
+                return found
+        numerators, denominator = self.judge.composer.output(self.pieces.patterns[piece])
+        out = numerators.shape[1]
+        return tuple(Fraction(int(x), denominator) for x in numerators[:, :out].ravel())
 
 
 def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:

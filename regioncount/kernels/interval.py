@@ -6,7 +6,10 @@ sorts them, and replaces the frame by the pieces between them, the leftmost on t
 
 Floats decide only with proven bounds (``predicates``): a root x of D carries a radius r verified by D(x − r) > 0 > D(x + r).  Wherever a
 sign, a count of roots or an order of events is not certain, the step changes nothing and returns EXACT; the caller finds the events
-of that frame in exact arithmetic, writes them to ``events`` and calls ``resume``.
+of that frame in exact arithmetic, writes them to ``events`` and calls ``spread``.
+
+An exact split depends on the *state* of a piece alone: its block and the exact values of the block's map at its two ends.  Pieces of
+deep constructions share few states, so splits are kept by state (``Memo``) and pieces of a known state need no decision at all.
 """
 
 from __future__ import annotations
@@ -22,21 +25,24 @@ from regioncount.kernels.predicates import (
     stage_errors,
 )  # fmt: skip
 
-OK, EXACT, GROW_FRAMES, GROW_EVENTS, FULL, LIMIT = range(6)
+OK, EXACT, GROW_FRAMES, GROW_EVENTS, GROW_LOG, FULL, LIMIT = range(7)
 # columns of Run.state
-TOP, N_EVENTS, N_PIECES, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, FORCE_EXACT, FINGERPRINTS, N_PRINTS, ENTERED = range(11)
+TOP, N_EVENTS, N_PIECES, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, FORCE_EXACT, FINGERPRINTS, N_PRINTS, N_LOG = range(11)
 LEFT, RIGHT = range(2)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
 
 
 class Stack(NamedTuple):
-    """Frames: ends (F, 2, 2) x and radius; tags (F, 2, 4) block, unit, i, j; block (F,); map (F, 2, N); pattern (F, n_columns)."""
+    """Frames: ends (F, 2, 2) x and radius; tags (F, 2, 4) block, unit, i, j; block (F,); map (F, 2, N); pattern (F, n_columns);
+    state (F,) the exact state of the piece, −1 if not known; marks (F, 2) the cuts at its ends, numbers in ``Run.log``."""
 
     ends: np.ndarray
     tags: np.ndarray
     block: np.ndarray
     map: np.ndarray
     pattern: np.ndarray
+    state: np.ndarray
+    marks: np.ndarray
 
 
 class Roots(NamedTuple):
@@ -56,14 +62,32 @@ class Events(NamedTuple):
     score: np.ndarray
     choice: np.ndarray
     varies: np.ndarray
+    child: np.ndarray
+    part: np.ndarray
+
+
+class Memo(NamedTuple):
+    """Exact splits already made.  ``split`` (S, 3) for each state: first event, number of events (−1 where the split is not known),
+    number of the split.  For every event its place in the piece as a float in (0, 1) and its tag (unit, i, j).  ``child`` states and
+    rows of ``choice`` are one more a split than events, so they start at first event + number of the split; ``varies`` a row a
+    split."""
+
+    split: np.ndarray
+    place: np.ndarray
+    tags: np.ndarray
+    child: np.ndarray
+    choice: np.ndarray
+    varies: np.ndarray
 
 
 class Run(NamedTuple):
-    """Counters; fingerprints (P, 3): block and 126 bits of the pattern up to it."""
+    """Counters; fingerprints (P, 3): block and 126 bits of the pattern up to it; ``log`` (L, 3) how each cut was made: the marks of
+    the ends of the piece that it cuts, and its number in ``Memo`` (−1: found by floats)."""
 
     state: np.ndarray
     counts: np.ndarray
     prints: np.ndarray
+    log: np.ndarray
 
 
 class Leaves(NamedTuple):
@@ -73,6 +97,8 @@ class Leaves(NamedTuple):
     tags: np.ndarray
     pattern: np.ndarray
     map: np.ndarray
+    state: np.ndarray
+    marks: np.ndarray
 
 
 @njit
@@ -248,8 +274,6 @@ def find_events(prog, run, stack, roots, events, f, p, best):
     n = 0
     x0, r0 = stack.ends[f, LEFT, 0], stack.ends[f, LEFT, 1]
     x1, r1 = stack.ends[f, RIGHT, 0], stack.ends[f, RIGHT, 1]
-    if run.state[FORCE_EXACT]:
-        return EXACT
     if row[COL_HI] > row[COL_LO]:
         for c in range(row[COL_HI] - row[COL_LO]):
             events.choice[0, c] = 0
@@ -456,6 +480,8 @@ def spread(prog, run, stack, roots, events, f):
     last = run.state[LAST_BLOCK]
     if f + n + 1 >= stack.block.shape[0]:
         return GROW_FRAMES
+    if run.state[N_LOG] + n > run.log.shape[0]:
+        return GROW_LOG
     if run.state[FINGERPRINTS] and row[N_CHOOSE] > 0 and run.state[N_PRINTS] + n + 1 > run.prints.shape[0]:
         return FULL
     if b == last and run.counts[b] + n + 1 > run.state[MAX_PIECES]:
@@ -466,6 +492,13 @@ def spread(prog, run, stack, roots, events, f):
         return OK
     if b < last:
         start_map(prog, stack, roots, events, f, b)
+    mark = run.state[N_LOG]
+    if run.state[EMIT]:
+        for q in range(n):
+            run.log[mark + q, LEFT] = stack.marks[f, LEFT]
+            run.log[mark + q, RIGHT] = stack.marks[f, RIGHT]
+            run.log[mark + q, 2] = events.part[q]
+        run.state[N_LOG] += n
     for q in range(n + 1):
         to = f + n - q
         make_piece(prog, run, stack, roots, events, f, to, q)
@@ -503,10 +536,12 @@ def make_piece(prog, run, stack, roots, events, f, to, q):
             for k in range(2):
                 for i in range(prog.blocks[b + 1, N_PRE]):
                     stack.map[to, k, i] = stack.map[f, k, i]
+    stack.state[to] = events.child[q]
+    mark = run.state[N_LOG] - n
     if q > 0:
-        event_end(stack, events, f, to, LEFT, events.order[q - 1], b)
+        event_end(stack, events, to, LEFT, events.order[q - 1], b, mark + q - 1)
     if q < n:
-        event_end(stack, events, f, to, RIGHT, events.order[q], b)
+        event_end(stack, events, to, RIGHT, events.order[q], b, mark + q)
     for c in range(low, row[COL_HI]):
         stack.pattern[to, c] = events.choice[q, c - low]
     if run.state[FINGERPRINTS] and row[N_CHOOSE] > 0:
@@ -523,13 +558,15 @@ def copy_end(stack, f, side, to, other):
     """Copy an end of frame f."""
     stack.ends[to, other, 0] = stack.ends[f, side, 0]
     stack.ends[to, other, 1] = stack.ends[f, side, 1]
+    stack.marks[to, other] = stack.marks[f, side]
     for k in range(4):
         stack.tags[to, other, k] = stack.tags[f, side, k]
 
 
 @inlined
-def event_end(stack, events, f, to, side, e, b):
+def event_end(stack, events, to, side, e, b, mark):
     """Put an end of frame ``to`` at event e of block b."""
+    stack.marks[to, side] = mark
     stack.ends[to, side, 0] = events.at[e, 0]
     stack.ends[to, side, 1] = events.at[e, 1]
     stack.tags[to, side, 0] = b
@@ -566,6 +603,7 @@ def emit(run, stack, leaves, f):
     for side in range(2):
         leaves.ends[at, side, 0] = stack.ends[f, side, 0]
         leaves.ends[at, side, 1] = stack.ends[f, side, 1]
+        leaves.marks[at, side] = stack.marks[f, side]
         for k in range(4):
             leaves.tags[at, side, k] = stack.tags[f, side, k]
     for c in range(stack.pattern.shape[1]):
@@ -573,12 +611,42 @@ def emit(run, stack, leaves, f):
     for k in range(2):
         for i in range(n):
             leaves.map[at, k, i] = stack.map[f, k, i]
+    leaves.state[at] = stack.state[f]
     run.state[N_PIECES] = at + 1
     return True
 
 
 @njit
-def step(prog, run, stack, roots, events, leaves, p, best):
+def recall(prog, stack, events, memo, f):
+    """Load the events of frame f from the exact split of its state; their number, or −1 if that is not known."""
+    s = stack.state[f]
+    if s < 0 or memo.split[s, 1] < 0:
+        return -1
+    first = memo.split[s, 0]
+    n = memo.split[s, 1]
+    number = memo.split[s, 2]
+    b = stack.block[f]
+    left, right = stack.ends[f, LEFT, 0], stack.ends[f, RIGHT, 0]
+    for q in range(n):
+        place = memo.place[first + q]
+        events.at[q, 0] = left + place * (right - left)
+        events.at[q, 1] = max(stack.ends[f, LEFT, 1], stack.ends[f, RIGHT, 1]) + 8.0 * U
+        for k in range(3):
+            events.tags[q, k] = memo.tags[first + q, k]
+        events.order[q] = q
+        events.part[q] = first + q
+    width = prog.blocks[b, COL_HI] - prog.blocks[b, COL_LO]
+    for q in range(n + 1):
+        events.child[q] = memo.child[first + number + q]
+        for c in range(width):
+            events.choice[q, c] = memo.choice[first + number + q, c]
+    for u in range(prog.blocks[b, UNIT_HI] - prog.blocks[b, UNIT_LO]):
+        events.varies[u] = memo.varies[number, u]
+    return n
+
+
+@njit
+def step(prog, run, stack, roots, events, memo, leaves, p, best):
     """Subdivide the top frame once."""
     f = run.state[TOP]
     b = stack.block[f]
@@ -595,19 +663,28 @@ def step(prog, run, stack, roots, events, leaves, p, best):
         run.state[TOP] = f - 1
         return OK
     enter_block(prog, run, stack, roots, events, f)
+    if run.state[FORCE_EXACT] or stack.state[f] >= 0:
+        n = recall(prog, stack, events, memo, f)
+        if n < 0:
+            return EXACT
+        run.state[N_EVENTS] = n
+        return spread(prog, run, stack, roots, events, f)
     status = find_events(prog, run, stack, roots, events, f, p, best)
     if status != OK:
         return status
     if not sort_events(prog, run, stack, events, f):
         return EXACT
+    for q in range(run.state[N_EVENTS] + 1):
+        events.child[q] = -1
+        events.part[q] = -1
     return spread(prog, run, stack, roots, events, f)
 
 
 @njit
-def subdivide(prog, run, stack, roots, events, leaves, p, best):
+def subdivide(prog, run, stack, roots, events, memo, leaves, p, best):
     """Run until the stack is empty (OK) or something is needed (any other status)."""
     while run.state[TOP] >= 0:
-        status = step(prog, run, stack, roots, events, leaves, p, best)
+        status = step(prog, run, stack, roots, events, memo, leaves, p, best)
         if status != OK:
             return status
     return OK
