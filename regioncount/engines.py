@@ -191,7 +191,9 @@ class LineJudge(Judge):
         self.states: list[tuple[int, Integers, int]] = []
         self._numbers: dict[tuple, int] = {}
         self._roots: dict[tuple[int, int, int, int, bytes], Real] = {}
-        self._positions: dict[int, Fraction | None] = {-1: ends[0], -2: ends[1]}
+        self._positions: dict[int, tuple[int, int] | None] = {
+            -1 - side: x.as_integer_ratio() for side, x in enumerate(ends)
+        }
 
     def end(self, tag: Sequence[int], pattern: np.ndarray) -> Real:
         """The exact end of a piece with this pattern."""
@@ -208,13 +210,18 @@ class LineJudge(Judge):
             found = self._roots[key] = roots[-1] if polynomial[2] < 0 else roots[0]
         return found
 
-    def position(self, mark: int) -> Fraction | None:
-        """The exact place of a cut whose making is logged, or None where floats found it."""
+    def position(self, mark: int) -> tuple[int, int] | None:
+        """The exact place of a cut whose making is logged, (numerator, denominator > 0), or None where floats found it."""
         if mark not in self._positions:
             left, right, part = (int(x) for x in self.log[mark])
             low, high = (self.position(left), self.position(right)) if part >= 0 else (None, None)
-            known = low is not None and high is not None
-            self._positions[mark] = low + self.places[part] * (high - low) if known else None  # type: ignore[operator]
+            self._positions[mark] = None
+            if low is not None and high is not None:
+                (a, b), (c, d) = low, high
+                p, q = self.places[part].as_integer_ratio()
+                x, y = a * d * (q - p) + c * b * p, b * d * q
+                common = math.gcd(x, y)
+                self._positions[mark] = x // common, y // common
         return self._positions[mark]
 
     def number(self, block: int, pre: Integers, denominator: int) -> int:
@@ -251,15 +258,22 @@ class LineJudge(Judge):
         low, high = (self.end(tag, pattern) for tag in tags)
         return self._split(block, self.composer.pre(block, pattern)[0], low, high)
 
-    def output_map(self, state: int, marks: Sequence[int]) -> tuple[Fraction, ...] | None:
-        """Slopes and constants of the output on a piece, from its state and the cuts at its ends; None where they are not logged."""
+    def output_map(self, state: int, marks: Sequence[int]) -> tuple[int, ...] | None:
+        """The output map on a piece from its state and the cuts at its ends; None where they are not logged.
+
+        In lowest terms: the denominator, then the numerators of slopes and constants.
+        """
         low, high = (self.position(int(mark)) for mark in marks)
         if state < 0 or low is None or high is None:
             return None
         _, pre, denominator = self.states[state]
-        length = high - low
-        slopes = [Fraction(int(x), denominator) / length for x in pre[0]]
-        return (*slopes, *(Fraction(int(c), denominator) - x * low for c, x in zip(pre[1], slopes, strict=True)))
+        (a, b), (c, d) = low, high
+        length, scale = c * b - a * d, b * d  # the piece is length / scale long and starts at a / b
+        slopes = [x * scale * b for x in pre[0]]
+        constants = [y * length * b - x * scale * a for x, y in zip(pre[0], pre[1], strict=True)]
+        bottom = denominator * length * b
+        common = math.gcd(bottom, *slopes, *constants)
+        return bottom // common, *(x // common for x in slopes), *(x // common for x in constants)
 
     def _split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
         this = self.lowered.blocks[block]

@@ -2,7 +2,7 @@
 
 Three steps, from cheap to dear: maps whose floats differ by more than their errors differ; of the others, those whose *effective
 patterns* agree (choices that still reach the output through non-zero weights) are equal by structure; what is left is composed
-exactly, once for each effective pattern.
+exactly, once for each effective pattern.  Pieces of the line whose exact state is known skip the second step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,12 @@ _MASKED = 2
 
 
 def map_classes(
-    lowered: Lowered, exact_map: Callable[[int], Hashable], patterns: np.ndarray, maps: np.ndarray, errors: np.ndarray
+    lowered: Lowered,
+    exact_map: Callable[[int], Hashable],
+    patterns: np.ndarray,
+    maps: np.ndarray,
+    errors: np.ndarray,
+    cheap: np.ndarray,
 ) -> tuple[np.ndarray, int]:
     """Number the distinct maps.
 
@@ -30,39 +35,45 @@ def map_classes(
     maps : ndarray (n_pieces, out, n + 1), engine coordinates
     errors : ndarray (n_pieces, n + 1)
         Bound on the 2-norm over the outputs of the error of each column of coefficients.
+    cheap : ndarray of bool (n_pieces,)
+        Where ``exact_map`` composes nothing, so that structure is not worth a look.
 
     Returns
     -------
     labels : ndarray of int (n_pieces,)
         Equal exactly where the exact maps are equal; numbered in the order of first appearance.
     n_exact : int
-        How many maps were composed exactly.
+        How many exact maps were asked for.
     """
     cluster = _close_maps(maps, errors)
     sizes = np.bincount(cluster)
-    unsure = np.flatnonzero(sizes[cluster] > 1)
+    unsure = sizes[cluster] > 1
     labels = cluster.astype(np.int64)
-    if not len(unsure):
-        return _renumber(labels), 0
-    keys = effective_patterns(lowered, patterns[unsure])
-    together = np.concatenate([cluster[unsure, None].astype(np.int64).view(np.uint8).reshape(-1, 8), keys], axis=1)
-    rows = np.ascontiguousarray(together).view(np.dtype((np.void, together.shape[1]))).ravel()
-    _, first, inverse = np.unique(rows, return_index=True, return_inverse=True)
-    inverse = inverse.ravel()
-    of_key = np.empty(len(first), dtype=np.int64)
-    several = np.bincount(cluster[unsure[first]], minlength=len(sizes)) > 1
     known: dict[Hashable, int] = {}
-    free, exact = len(sizes), 0
-    for k, at in enumerate(first):
-        piece = unsure[at]
-        if not several[cluster[piece]]:
-            of_key[k] = cluster[piece]
-            continue
-        exact += 1
-        of_key[k] = known.setdefault(exact_map(int(piece)), free)
-        free += of_key[k] == free
-    labels[unsure] = of_key[inverse]
-    return _renumber(labels), exact
+
+    def label(piece: int) -> int:
+        return known.setdefault(exact_map(piece), len(sizes) + len(known))
+
+    at_once = np.flatnonzero(unsure & cheap)
+    for piece in at_once.tolist():
+        labels[piece] = label(piece)
+    rest = np.flatnonzero(unsure & ~cheap)
+    if len(rest):
+        keys = effective_patterns(lowered, patterns[rest])
+        own = cluster[rest, None].astype(np.int64).view(np.uint8).reshape(-1, 8)
+        rows = np.ascontiguousarray(np.concatenate([own, keys], axis=1))
+        _, first, inverse = np.unique(
+            rows.view(np.dtype((np.void, rows.shape[1]))).ravel(), return_index=True, return_inverse=True
+        )
+        maps_in = np.bincount(cluster[rest[first]], minlength=len(sizes))
+        maps_in[cluster[at_once]] += 1
+        of_key = cluster[rest[first]].astype(np.int64)
+        doubtful = np.flatnonzero(maps_in[of_key] > 1)
+        for key in doubtful.tolist():
+            of_key[key] = label(int(rest[first[key]]))
+        labels[rest] = of_key[inverse.ravel()]
+        return _renumber(labels), len(at_once) + len(doubtful)
+    return _renumber(labels), len(at_once)
 
 
 def _renumber(labels: np.ndarray) -> np.ndarray:

@@ -67,7 +67,8 @@ def grid_estimate(network: Network, domain: Any, points_per_axis: int | None = N
     patterns = _Distinct(kernel)
     parent, components = np.arange(2 * width), 0
     last_prints, last_inside = np.zeros((1, width, 2), np.uint64), np.zeros((1, width), np.uint8)
-    for points, inside in _bands(where, n, network):
+    empty, _ = patterns_and_borders(network, np.zeros((0, where.dim)))
+    for points, inside in _bands(where, n, empty.shape[1]):
         prints = np.zeros((len(inside), 2), np.uint64)
         if len(points):
             kernel.fingerprint(_sample(network, where, points, n), inside, prints)
@@ -92,13 +93,12 @@ def _points_per_axis(where: Domain, given: Any) -> int:
     return int(given)
 
 
-def _bands(where: Domain, n: int, network: Network) -> Iterator[tuple[NDArray[np.float64], NDArray[np.uint8]]]:
+def _bands(where: Domain, n: int, n_columns: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.uint8]]]:
     """Bands of rows of the grid: the samples inside the domain, and for all of the band whether they are."""
     low, high = where.bounds
     axes = [np.clip(a + (np.arange(n) + 0.5) * ((b - a) / n), a, b) for a, b in zip(low, high, strict=True)]
     width = n if len(axes) == 2 else 1
-    columns = sum(dim * (tokens or 1) for tokens, dim in network.shapes)  # patterns are about as long
-    rows = max(1, BAND_BYTES // (width * (columns + 64)))
+    rows = max(1, BAND_BYTES // (width * (n_columns + 64)))
     for start in range(0, n, rows):
         part = axes[-1][start : start + rows]
         points = part[:, None]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -335,7 +334,8 @@ class _Labels(dict):
     def _affine_maps(self) -> np.ndarray:
         source = self.partition._source
         pieces = source.pieces
-        labels, _ = map_classes(source.lowered, source.exact_map, pieces.patterns, pieces.maps, pieces.errors)
+        cheap = pieces.states >= 0 if self.partition.dim == 1 else np.zeros(len(pieces.patterns), dtype=bool)
+        labels, _ = map_classes(source.lowered, source.exact_map, pieces.patterns, pieces.maps, pieces.errors, cheap)
         return labels
 
     def _linear(self) -> np.ndarray:
@@ -414,8 +414,7 @@ class _Source:
             if found is not None:
                 return found
         numerators, denominator = self.judge.composer.output(self.pieces.patterns[piece])
-        out = numerators.shape[1]
-        return tuple(Fraction(int(x), denominator) for x in numerators[:, :out].ravel())
+        return denominator, *numerators.ravel().tolist()
 
 
 def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:

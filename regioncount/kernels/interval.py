@@ -22,7 +22,7 @@ from regioncount.kernels import inlined, njit
 from regioncount.kernels.predicates import (
     B_AT, BIAS, BIT, CAND_LO, COL_HI, COL_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
     ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH, decide, mix,
-    stage_errors,
+    stage_errors, sum_of_squares,
 )  # fmt: skip
 
 OK, EXACT, GROW_FRAMES, GROW_EVENTS, GROW_LOG, FULL, LIMIT = range(7)
@@ -102,8 +102,8 @@ class Leaves(NamedTuple):
 
 
 @njit
-def enter_block(prog, run, stack, roots, events, f):
-    """Copy the map of frame f to the root of its block and bound its errors; polynomials of all candidates' scores."""
+def enter_block(prog, run, stack, roots, f):
+    """Copy the map of frame f to the root of its block and bound its errors."""
     b = stack.block[f]
     row = prog.blocks[b]
     m = roots.map[b]
@@ -120,14 +120,20 @@ def enter_block(prog, run, stack, roots, events, f):
         tau = stage_errors(
             prog.bound[b], row[COLS], roots.norm[b, STATE_ERROR], roots.norm[b, STATE_NORM], roots.norm[b, ERROR]
         )
-        for i in range(n):
-            r = row[B_AT] + i % row[ROWS]
-            m[2, i] = prog.rows[r, NORM] * tau + 4.0 * U * abs(prog.rows[r, BIAS])
+        error = m[2]
+        for t in range(row[REPEAT]):
+            for r in range(row[ROWS]):
+                at = row[B_AT] + r
+                error[t * row[ROWS] + r] = prog.rows[at, NORM] * tau + 4.0 * U * abs(prog.rows[at, BIAS])
     for k in range(2):
-        total = 0.0
-        for i in range(n):
-            total += m[k, i] * m[k, i]
-        roots.norm[b, NORMS, k] = np.sqrt(total) * (1.0 + (n + 3) * U)
+        roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
+
+
+@njit
+def enter_scores(prog, stack, roots, events, f):
+    """Polynomials of the scores of all candidates of the block of frame f."""
+    b = stack.block[f]
+    row = prog.blocks[b]
     for unit in range(row[UNIT_LO], row[UNIT_HI]):
         first = prog.units[unit, FIRST]
         if prog.units[unit, KIND] != PASS:
@@ -655,20 +661,21 @@ def step(prog, run, stack, roots, events, memo, leaves, p, best):
             return LIMIT
         if not emit(run, stack, leaves, f):
             return FULL
-        enter_block(prog, run, stack, roots, events, f)
+        enter_block(prog, run, stack, roots, f)
         at = run.state[N_PIECES] - 1
         for k in range(2):
             leaves.map[at, k, leaves.map.shape[2] - 1] = roots.norm[b, ERROR, k]
         run.counts[b] += 1
         run.state[TOP] = f - 1
         return OK
-    enter_block(prog, run, stack, roots, events, f)
+    enter_block(prog, run, stack, roots, f)
     if run.state[FORCE_EXACT] or stack.state[f] >= 0:
         n = recall(prog, stack, events, memo, f)
         if n < 0:
             return EXACT
         run.state[N_EVENTS] = n
         return spread(prog, run, stack, roots, events, f)
+    enter_scores(prog, stack, roots, events, f)
     status = find_events(prog, run, stack, roots, events, f, p, best)
     if status != OK:
         return status

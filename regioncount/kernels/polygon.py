@@ -21,7 +21,7 @@ from regioncount.kernels import contracted, inlined, njit
 from regioncount.kernels.predicates import (
     AFFINE_UNIT, B_AT, BIAS, BIT, CAND_LO, COLS, COLUMN, FIRST, GAIN, HUGE, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
     ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
-    crossing_radius, decide, lookup, mix, stage_errors, store,
+    crossing_radius, decide, lookup, mix, stage_errors, store, sum_of_squares,
 )  # fmt: skip
 
 OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT = range(6)
@@ -329,15 +329,6 @@ def enter_scores(prog, run, stack, roots, f, b):
                 known = False
                 ask(run, stack, f, 0, AFFINE, unit, 0, 0, AFFINE, key)
     return known
-
-
-@contracted
-def sum_of_squares(values, n):
-    """Σ v² over the first n values, in any order."""
-    total = 0.0
-    for i in range(n):
-        total += values[i] * values[i]
-    return total
 
 
 @njit

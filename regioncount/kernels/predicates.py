@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from regioncount.kernels import inlined, njit
+from regioncount.kernels import contracted, inlined, njit
 
 UNDECIDED = 2
 U = 2.0**-53
@@ -78,6 +78,15 @@ def store(table, a, b, verdict):
     table[at, 1] = b
     table[at, 2] = verdict
     return 1
+
+
+@contracted
+def sum_of_squares(values, n):
+    """Σ v² over the first n values, in any order."""
+    total = 0.0
+    for i in range(n):
+        total += values[i] * values[i]
+    return total
 
 
 @njit
