@@ -501,7 +501,7 @@ class Program(NamedTuple):
 
     ``blocks`` one row a block; ``bound`` per block upper bounds of the spectral norm of W, its Frobenius norm, the 2-norm of
     the bias, the gain of the selection (how much it can lengthen an error) and its relative rounding; ``weight`` every W
-    transposed ``(cols, rows)``; ``rows`` bias and 2-norm of each row of W; ``units`` and ``candidates`` one row each; ``slope``
+    transposed ``(cols, rows)``; ``bias`` and ``norm`` (2-norm) of each row of W; ``units`` and ``candidates`` one row each; ``slope``
     of BIT units; ``order`` the choosing units of each block in a fixed random order: incremental subdivision by n lines costs
     O(n²) in random order, and a fixed one makes runs repeatable.
     """
@@ -509,7 +509,8 @@ class Program(NamedTuple):
     blocks: np.ndarray
     bound: np.ndarray
     weight: np.ndarray
-    rows: np.ndarray
+    bias: np.ndarray
+    norm: np.ndarray
     units: np.ndarray
     candidates: np.ndarray
     slope: np.ndarray
@@ -525,7 +526,7 @@ def flatten(lowered: Lowered) -> Program:
 
 
 def _flatten(lowered: Lowered) -> Program:
-    blocks, bounds, weights, rows, order = [], [], [], [], []
+    blocks, bounds, weights, biases, norms, order = [], [], [], [], [], []
     units, candidates, slopes = [], [], []
     w_at = b_at = o_at = 0
     rng = np.random.default_rng(0)
@@ -534,27 +535,40 @@ def _flatten(lowered: Lowered) -> Program:
         w, b = block.weight.view, block.bias.view
         unit_low, candidate_low = len(units), len(candidates)
         for unit in block.units:
-            units.append([unit.kind, unit.out, unit.n_values, len(candidates), len(unit.values), next(affine)])
+            columns = unit.columns or (-1,)
+            units.append(
+                [unit.kind, unit.out, unit.n_values, len(candidates), len(unit.values), next(affine), unit.values[0], columns[0]]
+            )
             slopes.append(float(unit.slope))
             scores = unit.scores or [(-1, unit.values[0], 0)]
-            for value, score, column in zip(unit.values, scores, unit.columns or [-1], strict=True):
+            for value, score, column in zip(unit.values, scores, columns, strict=True):
                 candidates.append([value, *score, column])
         choosing = unit_low + np.flatnonzero(np.array([u.kind != PASS for u in block.units], dtype=bool))
         order.append(rng.permutation(choosing))
         blocks.append(
             [block.repeat, *w.shape, w_at, b_at, block.n_pre, block.n_out, unit_low, len(units), block.first_column,
-             block.last_column, o_at, len(choosing), candidate_low, len(candidates)]
+             block.last_column, o_at, len(choosing), candidate_low, len(candidates),
+             sum(u.kind == SET for u in block.units), _is_plain(block)]
         )  # fmt: skip
         bounds.append(_bounds(block))
         weights.append(np.ascontiguousarray(w.T).ravel())
-        rows.append(np.stack([b, np.sqrt((w * w).sum(axis=1)) * (1 + 1e-12 * w.shape[1])], axis=1))
+        biases.append(b)
+        norms.append(np.sqrt((w * w).sum(axis=1)) * (1 + 1e-12 * w.shape[1]))
         w_at, b_at, o_at = w_at + w.size, b_at + b.size, o_at + len(choosing)
     ints = np.int64
     return Program(
-        np.array(blocks, dtype=ints), np.array(bounds), np.concatenate(weights), np.concatenate(rows),
-        np.array(units, dtype=ints).reshape(-1, 6), np.array(candidates, dtype=ints).reshape(-1, 5),
+        np.array(blocks, dtype=ints), np.array(bounds), np.concatenate(weights), np.concatenate(biases), np.concatenate(norms),
+        np.array(units, dtype=ints).reshape(-1, 8), np.array(candidates, dtype=ints).reshape(-1, 5),
         np.array(slopes, dtype=np.float64), np.concatenate(order).astype(ints),
     )  # fmt: skip
+
+
+def _is_plain(block: Block) -> bool:
+    """Whether the block's units are BIT units alone, unit i on coordinate i and pattern column i."""
+    return bool(block.units) and all(
+        unit.kind == BIT and unit.values[0] == i and unit.columns[0] == block.first_column + i
+        for i, unit in enumerate(block.units)
+    )
 
 
 def _bounds(block: Block) -> list[float]:

@@ -1,12 +1,12 @@
 """Kernels of the grid engine: patterns become fingerprints, equal ones are found, neighbours are joined.
 
-A fingerprint is two 64-bit chains over the pattern's columns, 64 at a time, with different multipliers; each step goes through
-splitmix64's finaliser (Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014), so it depends on every bit
-before.  The chance that two of 10^8 patterns share all 128 bits is 10^-22.
+A fingerprint is two 64-bit chains over the pattern's columns, 64 at a time, with different multipliers; each step
+goes through splitmix64's finaliser (Steele, Lea, Flood, Fast splittable pseudorandom number generators, 2014), so it
+depends on every bit before.  The chance that two of 10^8 different patterns share all 128 bits is about 10^-23.
 
-Components are counted in a sweep: each point is a component of its own, and every union that joins two makes one less.  Only
-the row before is kept.  ``parent`` holds a union-find forest of two rows of ``n`` points, row before first; roots are the
-greatest elements of their trees, so a component that reaches the new row has its root there.
+Components are counted in a sweep: each point is a component of its own, and every union that joins two makes one less.
+Only the row before is kept.  `parent` is a union-find forest of two rows of n points, the row before first; roots
+are the greatest elements of their trees, so a component that reaches the new row has its root there.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def stir(state, word, factor):
 
 @njit
 def fingerprint(patterns, inside, prints):
-    """Hash patterns (m, n_columns) of 0 and 1 into the rows of ``prints`` (., 2) where ``inside`` is not 0, in order."""
+    """Hash patterns (m, n_columns) of 0 and 1, in order, into the rows of `prints` (., 2) where `inside` is not 0."""
     at = 0
     columns = patterns.shape[1]
     for i in range(patterns.shape[0]):
@@ -49,9 +49,9 @@ def fingerprint(patterns, inside, prints):
 
 @njit
 def collect(prints, used, start, table, filled, n_filled):
-    """Put the ``used`` rows of ``prints`` from ``start`` on into the open table (2^k, 2) until it is half full.
+    """Put the `used` rows of `prints` from `start` on into the open table (2^k, 2) until it is half full.
 
-    Returns the row where it stopped and the number of entries; overwrites ``table`` and ``filled``.
+    Returns the row where it stopped and the number of entries; overwrites `table` and `filled`.
     """
     mask = np.uint64(table.shape[0] - 1)
     for i in range(start, prints.shape[0]):
@@ -95,9 +95,9 @@ def join(parent, i, j):
 
 @njit
 def sweep(prints, inside, parent):
-    """Add rows 1, 2, … of ``prints`` (n_rows, n, 2) below row 0, whose components ``parent`` (2n,) knows.
+    """Add rows 1, 2, … of `prints` (n_rows, n, 2) below row 0, whose components `parent` (2n,) knows.
 
-    Returns the change in the number of components; leaves those of the last row in ``parent[:n]``.
+    Returns the change in the number of components; leaves those of the last row in `parent[:n]`.
     """
     n = prints.shape[1]
     change = 0

@@ -20,7 +20,7 @@ import numpy as np
 
 from regioncount.kernels import inlined, njit
 from regioncount.kernels.predicates import (
-    B_AT, BIAS, BIT, CAND_LO, COL_HI, COL_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
+    B_AT, BIT, CAND_LO, COL_HI, COL_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES,
     ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH, decide, mix,
     stage_errors, sum_of_squares,
 )  # fmt: skip
@@ -124,7 +124,7 @@ def enter_block(prog, run, stack, roots, f):
         for t in range(row[REPEAT]):
             for r in range(row[ROWS]):
                 at = row[B_AT] + r
-                error[t * row[ROWS] + r] = prog.rows[at, NORM] * tau + 4.0 * U * abs(prog.rows[at, BIAS])
+                error[t * row[ROWS] + r] = prog.norm[at] * tau + 4.0 * U * abs(prog.bias[at])
     for k in range(2):
         roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
 
@@ -519,7 +519,7 @@ def start_map(prog, stack, roots, events, f, b):
     for t in range(prog.blocks[b + 1, REPEAT]):
         for r in range(rows):
             stack.map[f, 0, t * rows + r] = 0.0
-            stack.map[f, 1, t * rows + r] = prog.rows[prog.blocks[b + 1, B_AT] + r, BIAS]
+            stack.map[f, 1, t * rows + r] = prog.bias[prog.blocks[b + 1, B_AT] + r]
     for unit in range(prog.blocks[b, UNIT_LO], prog.blocks[b, UNIT_HI]):
         if prog.units[unit, KIND] == PASS or not events.varies[unit - prog.blocks[b, UNIT_LO]]:
             add_unit(prog, stack, roots, f, b, unit, events.choice[0], prog.blocks[b, COL_LO])

@@ -19,8 +19,8 @@ import numpy as np
 
 from regioncount.kernels import contracted, inlined, njit
 from regioncount.kernels.predicates import (
-    AFFINE_UNIT, B_AT, BIAS, BIT, CAND_LO, COLS, COLUMN, FIRST, GAIN, HUGE, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES, NORM,
-    ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
+    AFFINE_UNIT, B_AT, BIT, COL_LO, CAND_LO, COLS, COLUMN, FIRST, FIRST_COLUMN, FIRST_VALUE, GAIN, HUGE, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_SETS, N_VALUES,
+    ORDER_AT, OUT, PASS, PLAIN, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
     crossing_radius, decide, lookup, mix, stage_errors, store, sum_of_squares,
 )  # fmt: skip
 
@@ -215,15 +215,14 @@ def add_four(m, to, h, weight, at, rows):
 def set_bit(prog, run, stack, roots, f, unit, on):
     """Fix a BIT unit of frame f."""
     b = stack.info[f, BLOCK]
-    first = prog.units[unit, FIRST]
-    stack.pattern[f, prog.candidates[first, COLUMN]] = on
+    stack.pattern[f, prog.units[unit, FIRST_COLUMN]] = on
     if b < run.state[LAST_BLOCK]:
         factor = 1.0 if on else prog.slope[unit]
         if factor != 0.0:
-            add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.candidates[first, VALUE], factor)
+            add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], factor)
 
 
-@njit
+@inlined
 def add_bits(prog, run, stack, roots, f, b, n):
     """Add the values of the first n BIT units of run.scratch[DECIDED] to the next map of frame f, four at a time where they can."""
     rows = prog.blocks[b + 1, ROWS]
@@ -237,9 +236,8 @@ def add_bits(prog, run, stack, roots, f, b, n):
         k = 0
         while k < 4 and i + k < n and prog.units[units[i + k], OUT] // cols == token:
             unit = units[i + k]
-            first = prog.units[unit, FIRST]
-            value = prog.candidates[first, VALUE]
-            factor = 1.0 if stack.pattern[f, prog.candidates[first, COLUMN]] else prog.slope[unit]
+            value = prog.units[unit, FIRST_VALUE]
+            factor = 1.0 if stack.pattern[f, prog.units[unit, FIRST_COLUMN]] else prog.slope[unit]
             run.at[k] = base + (prog.units[unit, OUT] - token * cols) * rows
             for d in range(3):
                 run.factor[k, d] = factor * m[d, value]
@@ -331,7 +329,7 @@ def enter_scores(prog, run, stack, roots, f, b):
     return known
 
 
-@njit
+@inlined
 def enter_block(prog, run, stack, roots, f):
     """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
     b = stack.info[f, BLOCK]
@@ -354,12 +352,15 @@ def enter_block(prog, run, stack, roots, f):
             tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
             error = roots.map[b, 3]
             for t in range(row[REPEAT]):
+                part = error[t * row[ROWS] : (t + 1) * row[ROWS]]
+                norm = prog.norm[row[B_AT] : row[B_AT] + row[ROWS]]
+                bias = prog.bias[row[B_AT] : row[B_AT] + row[ROWS]]
                 for r in range(row[ROWS]):
-                    at = row[B_AT] + r
-                    error[t * row[ROWS] + r] = prog.rows[at, NORM] * tau + 4.0 * U * abs(prog.rows[at, BIAS])
-        for k in range(3):
-            roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
-    if row[N_CHOOSE] > 0 and not enter_scores(prog, run, stack, roots, f, b):
+                    part[r] = norm[r] * tau + 4.0 * U * abs(bias[r])
+        if b < run.state[LAST_BLOCK] or run.state[EMIT]:
+            for k in range(3):
+                roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
+    if row[N_SETS] > 0 and not enter_scores(prog, run, stack, roots, f, b):
         return False
     if b < run.state[LAST_BLOCK]:
         rows = prog.blocks[b + 1, ROWS]
@@ -368,14 +369,11 @@ def enter_block(prog, run, stack, roots, f):
             for r in range(rows):
                 stack.map[f, 0, t * rows + r] = 0.0
                 stack.map[f, 1, t * rows + r] = 0.0
-                stack.map[f, 2, t * rows + r] = prog.rows[at + r, BIAS]
+                stack.map[f, 2, t * rows + r] = prog.bias[at + r]
         if row[N_CHOOSE] < row[UNIT_HI] - row[UNIT_LO]:
             for unit in range(row[UNIT_LO], row[UNIT_HI]):
                 if prog.units[unit, KIND] == PASS:
-                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.candidates[prog.units[unit, FIRST], VALUE], 1.0)
-    for i in range(row[N_CHOOSE]):
-        stack.info[f, N_INFO + i] = prog.order[row[ORDER_AT] + i]
-    stack.info[f, N_OPEN] = row[N_CHOOSE]
+                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], 1.0)
     return True
 
 
@@ -441,7 +439,7 @@ def bit_outcome(stack, m, f, col, widest):
 def settle_bit(prog, run, stack, roots, f, unit):
     """How a BIT unit lies on frame f: 1 on, −1 off (or zero everywhere), 2 both, UNDECIDED + 1 if asked."""
     b = stack.info[f, BLOCK]
-    col = prog.candidates[prog.units[unit, FIRST], VALUE]
+    col = prog.units[unit, FIRST_VALUE]
     m = roots.map[b]
     asked = run.state[N_REQUESTS]
     key = line_key(roots.uid[b], unit, 0, 0)
@@ -561,24 +559,61 @@ def widest_radius(stack, f):
 
 
 @inlined
+def open_bits(prog, run, stack, f, b):
+    """The first look at a frame that enters a block of BIT units alone, unit i on coordinate i: decides by run.range[2].
+
+    Lists the units that stay open; returns how many decided ones pass something on (in run.scratch[DECIDED]).
+    """
+    row = prog.blocks[b]
+    n = row[N_CHOOSE]
+    code = run.range[2]
+    pattern = stack.pattern[f, row[COL_LO] : row[COL_LO] + n]
+    for i in range(n):
+        pattern[i] = code[i] == 1.0
+    order = prog.order[row[ORDER_AT] : row[ORDER_AT] + n]
+    first = row[UNIT_LO]
+    decided = run.scratch[DECIDED]
+    listed = stack.info[f]
+    kept = 0
+    passed = 0
+    for at in range(n):
+        unit = order[at]
+        c = code[unit - first]
+        if c > 1.0:
+            listed[N_INFO + kept] = unit
+            kept += 1
+        elif c == 1.0 or prog.slope[unit] != 0.0:
+            decided[passed] = unit
+            passed += 1
+    stack.info[f, N_OPEN] = kept
+    return passed
+
+
+@inlined
 def filter_open(prog, run, stack, roots, f, fresh):
-    """Decide what can be decided of the open units of frame f, and drop it from the list."""
+    """Decide what can be decided of the open units of frame f, and drop it from the list; ``fresh`` where it enters its block."""
     b = stack.info[f, BLOCK]
     m = roots.map[b]
     widest = widest_radius(stack, f)
+    decided = 0
     if fresh:
         outcomes(prog, run, stack, roots, f, b, widest)
+        if prog.blocks[b, PLAIN]:
+            decided = open_bits(prog, run, stack, f, b)
+        else:
+            stack.info[f, N_OPEN] = prog.blocks[b, N_CHOOSE]
+            for i in range(prog.blocks[b, N_CHOOSE]):
+                stack.info[f, N_INFO + i] = prog.order[prog.blocks[b, ORDER_AT] + i]
     kept = 0
-    decided = 0
     for at in range(stack.info[f, N_OPEN]):
         unit = stack.info[f, N_INFO + at]
         if prog.units[unit, KIND] == BIT:
-            col = prog.candidates[prog.units[unit, FIRST], VALUE]
+            col = prog.units[unit, FIRST_VALUE]
             s = np.int64(run.range[2, col]) if fresh else bit_outcome(stack, m, f, col, widest)
             if s == 3:
                 s = settle_bit(prog, run, stack, roots, f, unit)
             if s == 1 or s == -1:
-                stack.pattern[f, prog.candidates[prog.units[unit, FIRST], COLUMN]] = s == 1
+                stack.pattern[f, prog.units[unit, FIRST_COLUMN]] = s == 1
                 if s == 1 or prog.slope[unit] != 0.0:
                     run.scratch[DECIDED, decided] = unit
                     decided += 1
@@ -621,55 +656,85 @@ def copy_corner(stack, f, v, to, w):
 
 
 @inlined
-def put_edge(run, stack, f, v, key):
-    """Let the edge that leaves corner v of frame f lie on run.line."""
+def put_edge(run, stack, f, v, border, key):
+    """Let the edge that leaves corner v of frame f lie on run.line, on one side of a border."""
     for k in range(4):
         stack.edges[f, v, A + k] = run.line[k]
-    for k in range(5):
+    for k in range(4):
         stack.tags[f, v, k] = run.cut_tag[k]
+    stack.tags[f, v, T_BORDER] = border
     stack.tags[f, v, T_KEY] = key
 
 
 @inlined
-def cut(run, stack, f, to, side, key):
-    """Write to frame ``to`` the part of polygon f where run.line has sign ``side`` (in run.sign at the corners) or zero.
+def cut(run, stack, f, up, down, key):
+    """Cut polygon f by run.line, with its signs at the corners in run.scratch: the parts go to frames ``up`` and ``down``.
 
-    Both signs occur among the corners.  A corner on the line keeps its place; others are made where an edge crosses it.
+    Both signs occur.  A corner on the line belongs to both parts; others are made where an edge crosses it.  Nothing is written for
+    a part whose frame is −1.  The cut of the part below gets the tag run.cut_tag with its side changed.
     """
     n = stack.info[f, CORNERS]
     line = run.line
-    w = 0
+    border = run.cut_tag[T_BORDER]
+    p = 0
+    q = 0
     for v in range(n):
         after = v + 1 if v + 1 < n else 0
-        s = run.scratch[SIGN, v] * side
-        t = run.scratch[SIGN, after] * side
-        if s >= 0:
-            copy_corner(stack, f, v, to, w)
+        s = run.scratch[SIGN, v]
+        t = run.scratch[SIGN, after]
+        if s >= 0 and up >= 0:
+            copy_corner(stack, f, v, up, p)
             if s == 0 and t < 0:
-                put_edge(run, stack, to, w, key)
-            w += 1
+                put_edge(run, stack, up, p, border, key)
+            p += 1
+        if s <= 0 and down >= 0:
+            copy_corner(stack, f, v, down, q)
+            if s == 0 and t > 0:
+                put_edge(run, stack, down, q, border ^ 1, key)
+            q += 1
         if s * t < 0:
-            x0, y0 = stack.edges[f, v, 0], stack.edges[f, v, 1]
-            x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
-            z0 = line[0] * x0 + line[1] * y0 + line[2]
-            z1 = line[0] * x1 + line[1] * y1 + line[2]
-            if s < 0:  # the same arithmetic from both sides, so that both children get the same corner
-                x0, x1, y0, y1, z0, z1 = x1, x0, y1, y0, z1, z0
-            if side < 0:
-                x0, x1, y0, y1, z0, z1 = x1, x0, y1, y0, z1, z0
-            part = 0.5
-            if z0 * z1 < 0.0:
-                part = z0 / (z0 - z1)
-            copy_corner(stack, f, v, to, w)
-            x = x0 + part * (x1 - x0)
-            y = y0 + part * (y1 - y0)
-            stack.edges[to, w, 0] = x
-            stack.edges[to, w, 1] = y
-            stack.edges[to, w, 2] = crossing_radius(stack.edges[f, v, A:], line, x, y)
-            if s > 0:
-                put_edge(run, stack, to, w, key)
-            w += 1
-    stack.info[to, CORNERS] = w
+            x, y, r = cross_edge(stack, line, f, v, after)
+            if up >= 0:
+                if s > 0:
+                    put_edge(run, stack, up, p, border, key)
+                else:
+                    copy_corner(stack, f, v, up, p)
+                put_corner(stack, up, p, x, y, r)
+                p += 1
+            if down >= 0:
+                if s < 0:
+                    put_edge(run, stack, down, q, border ^ 1, key)
+                else:
+                    copy_corner(stack, f, v, down, q)
+                put_corner(stack, down, q, x, y, r)
+                q += 1
+    if up >= 0:
+        stack.info[up, CORNERS] = p
+    if down >= 0:
+        stack.info[down, CORNERS] = q
+
+
+@inlined
+def cross_edge(stack, line, f, v, after):
+    """Where a line crosses the edge from corner v of frame f to corner ``after``: x, y, radius."""
+    x0, y0 = stack.edges[f, v, 0], stack.edges[f, v, 1]
+    x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
+    z0 = line[0] * x0 + line[1] * y0 + line[2]
+    z1 = line[0] * x1 + line[1] * y1 + line[2]
+    part = 0.5
+    if z0 * z1 < 0.0:
+        part = z0 / (z0 - z1)
+    x = x0 + part * (x1 - x0)
+    y = y0 + part * (y1 - y0)
+    return x, y, crossing_radius(stack.edges[f, v, A:], line, x, y)
+
+
+@inlined
+def put_corner(stack, f, v, x, y, r):
+    """Place corner v of frame f."""
+    stack.edges[f, v, 0] = x
+    stack.edges[f, v, 1] = y
+    stack.edges[f, v, 2] = r
 
 
 @inlined
@@ -698,7 +763,7 @@ def unit_line(line, a, b, c, error):
 def pair_line(prog, run, roots, b, unit, i, j):
     """Write to run.line the line on which a BIT unit vanishes, or on which candidates i < j of a SET unit tie (positive where i is ahead)."""
     if prog.units[unit, KIND] == BIT:
-        col = prog.candidates[prog.units[unit, FIRST], VALUE]
+        col = prog.units[unit, FIRST_VALUE]
         m = roots.map[b]
         unit_line(run.line, m[0, col], m[1, col], m[2, col], roots.map[b, 3, col])
         return
@@ -717,7 +782,7 @@ def split_two(prog, run, stack, roots, f, at, i, j):
     unit = stack.info[f, N_INFO + at]
     is_bit = prog.units[unit, KIND] == BIT
     if is_bit:
-        col = prog.candidates[prog.units[unit, FIRST], VALUE]
+        col = prog.units[unit, FIRST_VALUE]
         m = roots.map[b]
         key = line_key(roots.uid[b], unit, 0, 0)
         error = roots.map[b, 3, col]
@@ -735,18 +800,25 @@ def split_two(prog, run, stack, roots, f, at, i, j):
     for k in range(at, stack.info[f, N_OPEN] - 1):
         stack.info[f, N_INFO + k] = stack.info[f, N_INFO + k + 1]
     stack.info[f, N_OPEN] -= 1
+    spare = stack.info.shape[0] - 1
+    copy_polygon(stack, f, spare)
+    copy_frame(prog, stack, f, f + 1, run.state[LAST_BLOCK])
+    cut(run, stack, spare, f, f + 1, key)
     for child in range(2):
-        to = f + 1 + child
-        copy_frame(prog, stack, f, to, run.state[LAST_BLOCK])
-        cut(run, stack, f, to, 1 - 2 * child, key)
-        run.cut_tag[T_BORDER] += 1
         if is_bit:
-            set_bit(prog, run, stack, roots, to, unit, child == 0)
+            set_bit(prog, run, stack, roots, f + child, unit, child == 0)
         else:
-            set_winner(prog, run, stack, roots, to, unit, i if child == 0 else j)
-    stack.info[f, STATE] = DEAD
-    run.state[TOP] = f + 2
+            set_winner(prog, run, stack, roots, f + child, unit, i if child == 0 else j)
+    run.state[TOP] = f + 1
     return OK
+
+
+@inlined
+def copy_polygon(stack, f, to):
+    """Copy the corners of frame f."""
+    stack.info[to, CORNERS] = stack.info[f, CORNERS]
+    for v in range(stack.info[f, CORNERS]):
+        copy_corner(stack, f, v, to, v)
 
 
 @njit
@@ -756,9 +828,7 @@ def clip_to_winner(prog, run, stack, roots, f, to, unit, k, border):
     Uses frame ``to + 1`` as scratch.
     """
     b = stack.info[f, BLOCK]
-    n = stack.info[f, CORNERS]
-    for v in range(n):
-        copy_corner(stack, f, v, to, v)
+    copy_polygon(stack, f, to)
     for d in range(N_INFO):
         stack.info[to, d] = stack.info[f, d]
     count = prog.units[unit, N_CANDIDATES]
@@ -778,10 +848,8 @@ def clip_to_winner(prog, run, stack, roots, f, to, unit, k, border):
             if k > j:
                 for d in range(3):
                     run.line[d] = -run.line[d]
-            for v in range(stack.info[to, CORNERS]):
-                copy_corner(stack, to, v, to + 1, v)
-            stack.info[to + 1, CORNERS] = stack.info[to, CORNERS]
-            cut(run, stack, to + 1, to, 1, line_key(roots.uid[b], unit, low, high))
+            copy_polygon(stack, to, to + 1)
+            cut(run, stack, to + 1, to, -1, line_key(roots.uid[b], unit, low, high))
         elif s <= 0:
             return 0
     return 1
@@ -802,7 +870,7 @@ def split_set(prog, run, stack, roots, f, at):
             if run.scratch[ALIVE, k]:
                 i, j = (k, j) if i < 0 else (i, k)
         return split_two(prog, run, stack, roots, f, at, i, j)
-    if f + total + 2 >= stack.info.shape[0]:
+    if f + total + 3 >= stack.info.shape[0]:
         return GROW_FRAMES
     if stack.info[f, CORNERS] + total + 1 >= stack.edges.shape[1]:
         return GROW_CORNERS
@@ -865,8 +933,8 @@ def count_two(prog, run, stack, roots, f):
     boundary: at corners, and along an edge on which both signs change, between the two changes.
     """
     m = roots.map[stack.info[f, BLOCK]]
-    p = prog.candidates[prog.units[stack.info[f, N_INFO], FIRST], VALUE]
-    q = prog.candidates[prog.units[stack.info[f, N_INFO + 1], FIRST], VALUE]
+    p = prog.units[stack.info[f, N_INFO], FIRST_VALUE]
+    q = prog.units[stack.info[f, N_INFO + 1], FIRST_VALUE]
     bound_p = line_bound(m, p)
     bound_q = line_bound(m, q)
     scale_p = abs(m[0, p]) + abs(m[1, p])
@@ -935,7 +1003,7 @@ def step(prog, run, stack, roots, leaves):
             return REQUEST
         stack.info[f, STATE] = OPEN
         fresh = True
-    if stack.info[f, N_OPEN] > 0:
+    if fresh or stack.info[f, N_OPEN] > 0:
         filter_open(prog, run, stack, roots, f, fresh)
         if run.state[N_REQUESTS] > 0:
             return REQUEST
@@ -953,7 +1021,7 @@ def step(prog, run, stack, roots, leaves):
         stack.info[f, STATE] = ROOT
         roots.uid[b + 1] = 0
         return OK
-    if f + 3 >= stack.info.shape[0]:
+    if f + 4 >= stack.info.shape[0]:
         return GROW_FRAMES
     if stack.info[f, CORNERS] + 3 >= stack.edges.shape[1]:
         return GROW_CORNERS

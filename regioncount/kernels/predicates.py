@@ -23,13 +23,14 @@ TINY = 1e-300  # absorbs what underflow loses
 HUGE = 1e300  # beyond it nothing is decided in floats
 
 # columns of Program.blocks
-REPEAT, ROWS, COLS, W_AT, B_AT, N_PRE, N_OUT, UNIT_LO, UNIT_HI, COL_LO, COL_HI, ORDER_AT, N_CHOOSE, CAND_LO, CAND_HI = range(15)
+REPEAT, ROWS, COLS, W_AT, B_AT, N_PRE, N_OUT, UNIT_LO, UNIT_HI, COL_LO, COL_HI, ORDER_AT, N_CHOOSE, CAND_LO, CAND_HI, N_SETS, PLAIN = range(
+    17
+)
 # columns of Program.bound
 SPECTRAL, FROBENIUS, BIAS_NORM, GAIN, ROUNDING = range(5)
-# columns of Program.units, Program.candidates, Program.rows
-KIND, OUT, N_VALUES, FIRST, N_CANDIDATES, AFFINE_UNIT = range(6)
+# columns of Program.units, Program.candidates
+KIND, OUT, N_VALUES, FIRST, N_CANDIDATES, AFFINE_UNIT, FIRST_VALUE, FIRST_COLUMN = range(8)  # the last two: of candidate 0
 VALUE, QUERY, KEY, WIDTH, COLUMN = range(5)
-BIAS, NORM = range(2)
 PASS, BIT, SET = 0, 1, 2
 
 
