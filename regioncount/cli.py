@@ -1,4 +1,4 @@
-"""Command line: `regioncount build | count | depth | bench`.
+"""Command line: `regioncount build | count | depth | app | bench`.
 
 What a command needs is imported inside that command: `--help` loads neither numpy nor numba. Commands return
 their exit code; `main` turns bad input (InputError) and unusable paths (OSError) into one line on stderr and
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from regioncount import __version__
-from regioncount.definitions import DEFINITIONS, MEANINGS
+from regioncount.definitions import COUNTABLE, DEFINITIONS, MEANINGS
 from regioncount.errors import InputError, TooManyPieces
 
 if TYPE_CHECKING:
@@ -127,8 +127,9 @@ def _parser() -> argparse.ArgumentParser:
     )
     count.add_argument("--method", choices=("auto", "interval", "polygon", "grid"), default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
-    count.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}")
+    count.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}; R1 on request")
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
+    count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
     count.add_argument("--json", action="store_true", help="print one JSON object")
 
     depth = commands.add_parser("depth", help="counts against depth beside a bound", allow_abbrev=False)
@@ -136,12 +137,16 @@ def _parser() -> argparse.ArgumentParser:
     depth.add_argument("--construction", default="three-step", metavar="NAME", help="default: three-step")
     depth.add_argument("--tokens", type=_integers, required=True, metavar="T,T,…", help="numbers of tokens")
     depth.add_argument("--max-depth", type=_positive, required=True, metavar="D", help="depths 1…D")
-    depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}")
+    depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}; R1 on request")
     depth.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     depth.add_argument("-o", "--output", type=Path, metavar="FILE", help="records, one JSON object a line")
     depth.add_argument(
         "--figure", type=Path, metavar="FILE", help="drawing: .html, or .pdf, .png, .svg (with a browser)"
     )
+
+    app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
+    app.set_defaults(run=_app)
+    app.add_argument("--port", type=_port, default=8050, metavar="N", help="default: 8050")
 
     bench = commands.add_parser("bench", help="run the benchmarks of a checkout", add_help=False)
     bench.set_defaults(run=_bench)
@@ -161,6 +166,13 @@ def _positive(text: str) -> int:
     return value
 
 
+def _port(text: str) -> int:
+    port = _positive(text)
+    if port > 65_535:
+        raise argparse.ArgumentTypeError(f"expected a port from 1 to 65535, got {text!r}")
+    return port
+
+
 def _integers(text: str) -> tuple[int, ...]:
     try:
         return tuple(int(word) for word in text.split(","))
@@ -171,8 +183,8 @@ def _integers(text: str) -> tuple[int, ...]:
 def _definitions(text: str) -> tuple[str, ...]:
     names = tuple(dict.fromkeys(text.split(",")))
     for name in names:
-        if name not in DEFINITIONS:
-            raise argparse.ArgumentTypeError(f"expected some of {', '.join(DEFINITIONS)}, got {name!r}")
+        if name not in COUNTABLE:
+            raise argparse.ArgumentTypeError(f"expected some of {', '.join(COUNTABLE)}, got {name!r}")
     return names
 
 
@@ -211,6 +223,7 @@ def _count(arguments: argparse.Namespace) -> int:
         domain=None if arguments.domain is None else parse_domain(arguments.domain),
         method=arguments.method,
         grid=arguments.grid,
+        exact=arguments.exact,
         **({} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}),
     )
     report = _report(arguments.network, result, note)
@@ -252,6 +265,7 @@ def _report(path: str, result: CountResult, note: str) -> dict[str, Any]:
         "pieces": result.pieces,
         "certified": result.certified,
         "undecided": result.undecided,
+        "decisions": result.decisions,
         "estimate": result.estimate,
         "seconds": result.seconds,
         "note": "; ".join(filter(None, (result.note, note))),
@@ -275,7 +289,11 @@ def _print_count(report: dict[str, Any]) -> None:
         for name, value in report["counts"].items():
             print(f"{name:<14} {value:>15,}  {MEANINGS.get(name, '')}")
         if report["certified"]:
-            verdict = "certified: every decision was proved"
+            decided = report["decisions"]
+            verdict = (
+                f"certified: every decision was proved ({decided['float']:,} by floats with error bounds, "
+                f"{decided['exact']:,} in rational arithmetic)"
+            )
         else:
             verdict = f"not certified: {report['undecided']:,} undecided decisions followed their float value"
         print(f"\n{verdict}")
@@ -369,6 +387,16 @@ class _Progress:
     def clear(self) -> None:
         if self.visible:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+# --- app
+
+
+def _app(arguments: argparse.Namespace) -> int:
+    from regioncount_app import server
+
+    server.run(arguments.port)
+    return 0
 
 
 # --- bench

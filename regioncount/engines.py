@@ -18,7 +18,7 @@ import numpy as np
 
 from regioncount.domain import Box, Interval, Polygon
 from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
-from regioncount.exact import Line, Real, Surd, between, compare, crossing, nearest_float, real_roots, sign_at
+from regioncount.exact import Line, Real, Surd, between, compare, crossing, nearest_float, real_roots, sign_at, sign_of_polynomial
 from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Program, Unit, flatten, reduced, score_form
 
 if TYPE_CHECKING:
@@ -68,8 +68,13 @@ class Window:
 
 @dataclass
 class Decisions:
-    """How many decisions the exact stage took, and how many nothing settled."""
+    """How many decisions each stage took, and how many nothing settled.
 
+    ``floats`` counts (unit, piece) pairs looked at by the float filter, ``exact`` what went to rational arithmetic: signs of lines
+    at corners in the plane, whole pieces on the line.
+    """
+
+    floats: int = 0
     exact: int = 0
     undecided: int = 0
 
@@ -84,6 +89,19 @@ def as_floats(numerators: np.ndarray, denominator: int) -> np.ndarray:
         except OverflowError:
             flat[i] = np.inf if n > 0 else -np.inf
     return out
+
+
+class Split(NamedTuple):
+    """Where the choices of a block change inside a piece.
+
+    ``points`` increase; ``tags`` name for each a unit and the two candidates that tie there; ``choice`` (n_points + 1, n_columns)
+    holds the block's pattern columns between them; ``changing`` the units that change.
+    """
+
+    points: list[Real]
+    tags: list[tuple[int, int, int]]
+    choice: np.ndarray
+    changing: set[int]
 
 
 class Judge:
@@ -107,6 +125,75 @@ class Judge:
             return p
         q, _ = self.composer.score(block, this, j, pattern)
         return [a - b for a, b in zip(p, q, strict=True)]
+
+    def split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
+        """Where the choices of a block change between ``low`` and ``high``, on a line with the map ``pre`` of the block."""
+        this = self.lowered.blocks[block]
+        start = np.zeros(this.last_column - this.first_column, dtype=np.uint8)
+        events: list[tuple[Real, tuple[int, int, int], list[int], list[int]]] = []
+        for index, unit in enumerate(this.units, self.first_unit[block]):
+            columns = [c - this.first_column for c in unit.columns]
+            if unit.kind == BIT:
+                c0, c1, _ = score_form(pre, unit, 0)
+                if not c1:
+                    start[columns[0]] = c0 > 0
+                    continue
+                left, right = sign_of_polynomial(c0, c1, 0, low), sign_of_polynomial(c0, c1, 0, high)
+                start[columns[0]] = (left or right) > 0
+                if left * right < 0:
+                    on, off = ([columns[0]], []) if right > 0 else ([], [columns[0]])
+                    events.append((Fraction(-c0, c1), (index, 0, 0), off, on))
+            elif unit.kind == SET:
+                winners, changes = self._envelope(unit, pre, low, high)
+                start[[columns[i] for i in winners]] = 1
+                for at, before, after in changes:
+                    tag = (index, before[0], after[0])
+                    events.append((at, tag, [columns[i] for i in before], [columns[i] for i in after]))
+        events.sort(key=cmp_to_key(lambda e, f: compare(e[0], f[0])))
+        points: list[Real] = []
+        tags: list[tuple[int, int, int]] = []
+        rows = [start]
+        for at, tag, before, after in events:
+            if not points or compare(points[-1], at) != 0:
+                points.append(at)
+                tags.append(tag)
+                rows.append(rows[-1].copy())
+            rows[-1][before] = 0
+            rows[-1][after] = 1
+        return Split(points, tags, np.array(rows), {tag[0] for _, tag, _, _ in events})
+
+    @staticmethod
+    def _envelope(
+        unit: Unit, pre: Integers, low: Real, high: Real
+    ) -> tuple[list[int], list[tuple[Real, list[int], list[int]]]]:
+        """Winners right of ``low``, and the changes (where, winners before, winners after) up to ``high``."""
+        ties: dict[tuple[int, ...], list[int]] = {}
+        for i in range(len(unit.values)):
+            ties.setdefault(tuple(score_form(pre, unit, i)), []).append(i)
+        maps = list(ties)
+        if len(maps) == 1:
+            return ties[maps[0]], []
+        crossings: list[Real] = []
+        for p, q in combinations(maps, 2):
+            roots = real_roots(*(a - b for a, b in zip(p, q, strict=True)))
+            crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
+        crossings.sort(key=cmp_to_key(compare))
+        points: list[Real] = [low]
+        for x in crossings:
+            if compare(x, points[-1]) > 0:
+                points.append(x)
+        first: list[int] = []
+        changes: list[tuple[Real, list[int], list[int]]] = []
+        won: tuple[int, ...] | None = None
+        for x, after in pairwise([*points, high]):
+            n, d = between(x, after).as_integer_ratio()
+            best = max(maps, key=lambda c: (c[0] * d + c[1] * n) * d + c[2] * n * n)  # noqa: B023 - used at once
+            if won is None:
+                first = ties[best]
+            elif best is not won:
+                changes.append((x, ties[won], ties[best]))
+            won = best
+        return first, changes
 
 
 class PlaneJudge(Judge):
@@ -163,19 +250,6 @@ class PlaneJudge(Judge):
         return 1
 
 
-class Split(NamedTuple):
-    """Where the choices of a block change inside a piece.
-
-    ``points`` increase; ``tags`` name for each a unit and the two candidates that tie there; ``choice`` (n_points + 1, n_columns)
-    holds the block's pattern columns between them; ``changing`` the units that change.
-    """
-
-    points: list[Real]
-    tags: list[tuple[int, int, int]]
-    choice: np.ndarray
-    changing: set[int]
-
-
 class LineJudge(Judge):
     """Exact subdivision of pieces of the line; ``ends`` are the domain's two ends.
 
@@ -187,7 +261,7 @@ class LineJudge(Judge):
         super().__init__(lowered, window)
         self.ends = ends
         self.log = np.zeros((0, 3), dtype=np.int64)  # Run.log of the kernel, once a run has ended
-        self.places: list[Fraction] = []  # exact places of the events of Memo
+        self.places: list[Real] = []  # exact places of the events of Memo
         self.states: list[tuple[int, Integers, int]] = []
         self._numbers: dict[tuple, int] = {}
         self._roots: dict[tuple[int, int, int, int, bytes], Real] = {}
@@ -211,14 +285,15 @@ class LineJudge(Judge):
         return found
 
     def position(self, mark: int) -> tuple[int, int] | None:
-        """The exact place of a cut whose making is logged, (numerator, denominator > 0), or None where floats found it."""
+        """The exact place of a cut whose making is logged, (numerator, denominator > 0); None if irrational or found by floats."""
         if mark not in self._positions:
             left, right, part = (int(x) for x in self.log[mark])
             low, high = (self.position(left), self.position(right)) if part >= 0 else (None, None)
             self._positions[mark] = None
-            if low is not None and high is not None:
+            place = self.places[part] if part >= 0 else None
+            if low is not None and high is not None and isinstance(place, Fraction):
                 (a, b), (c, d) = low, high
-                p, q = self.places[part].as_integer_ratio()
+                p, q = place.as_integer_ratio()
                 x, y = a * d * (q - p) + c * b * p, b * d * q
                 common = math.gcd(x, y)
                 self._positions[mark] = x // common, y // common
@@ -243,7 +318,7 @@ class LineJudge(Judge):
     def split_state(self, state: int) -> tuple[Split, list[int]]:
         """The split of all pieces of a state, in the coordinate s; and the states of the parts, −1 where an end is irrational."""
         block, pre, denominator = self.states[state]
-        split = self._split(block, pre, Fraction(0), Fraction(1))
+        split = self.split(block, pre, Fraction(0), Fraction(1))
         children = []
         for row, (low, high) in enumerate(pairwise([Fraction(0), *split.points, Fraction(1)])):
             if isinstance(low, Surd) or isinstance(high, Surd) or block + 1 == len(self.lowered.blocks):
@@ -256,7 +331,7 @@ class LineJudge(Judge):
     def split_piece(self, block: int, tags: np.ndarray, pattern: np.ndarray) -> Split:
         """The split of a piece that has no state."""
         low, high = (self.end(tag, pattern) for tag in tags)
-        return self._split(block, self.composer.pre(block, pattern)[0], low, high)
+        return self.split(block, self.composer.pre(block, pattern)[0], low, high)
 
     def output_map(self, state: int, marks: Sequence[int]) -> tuple[int, ...] | None:
         """The output map on a piece from its state and the cuts at its ends; None where they are not logged.
@@ -274,75 +349,6 @@ class LineJudge(Judge):
         bottom = denominator * length * b
         common = math.gcd(bottom, *slopes, *constants)
         return bottom // common, *(x // common for x in slopes), *(x // common for x in constants)
-
-    def _split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
-        this = self.lowered.blocks[block]
-        start = np.zeros(this.last_column - this.first_column, dtype=np.uint8)
-        events: list[tuple[Real, tuple[int, int, int], list[int], list[int]]] = []
-        for index, unit in enumerate(this.units, self.first_unit[block]):
-            columns = [c - this.first_column for c in unit.columns]
-            if unit.kind == BIT:
-                c0, c1, _ = score_form(pre, unit, 0)
-                if not c1:
-                    start[columns[0]] = c0 > 0
-                    continue
-                root = Fraction(-c0, c1)
-                inside = compare(root, low) > 0
-                start[columns[0]] = c1 > 0 if not inside else c1 < 0
-                if inside and compare(root, high) < 0:
-                    on, off = ([columns[0]], []) if c1 > 0 else ([], [columns[0]])
-                    events.append((root, (index, 0, 0), off, on))
-            elif unit.kind == SET:
-                winners, changes = self._envelope(unit, pre, low, high)
-                start[[columns[i] for i in winners]] = 1
-                for root, before, after in changes:
-                    tag = (index, before[0], after[0])
-                    events.append((root, tag, [columns[i] for i in before], [columns[i] for i in after]))
-        events.sort(key=cmp_to_key(lambda e, f: compare(e[0], f[0])))
-        points: list[Real] = []
-        tags: list[tuple[int, int, int]] = []
-        rows = [start]
-        for root, tag, before, after in events:
-            if not points or compare(points[-1], root) != 0:
-                points.append(root)
-                tags.append(tag)
-                rows.append(rows[-1].copy())
-            rows[-1][before] = 0
-            rows[-1][after] = 1
-        return Split(points, tags, np.array(rows), {tag[0] for _, tag, _, _ in events})
-
-    @staticmethod
-    def _envelope(
-        unit: Unit, pre: Integers, low: Real, high: Real
-    ) -> tuple[list[int], list[tuple[Real, list[int], list[int]]]]:
-        """Winners right of ``low``, and the changes (where, winners before, winners after) up to ``high``."""
-        ties: dict[tuple[int, ...], list[int]] = {}
-        for i in range(len(unit.values)):
-            ties.setdefault(tuple(score_form(pre, unit, i)), []).append(i)
-        maps = list(ties)
-        if len(maps) == 1:
-            return ties[maps[0]], []
-        crossings: list[Real] = []
-        for p, q in combinations(maps, 2):
-            roots = real_roots(*(a - b for a, b in zip(p, q, strict=True)))
-            crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
-        crossings.sort(key=cmp_to_key(compare))
-        points: list[Real] = [low]
-        for x in crossings:
-            if compare(x, points[-1]) > 0:
-                points.append(x)
-        first: list[int] = []
-        changes: list[tuple[Real, list[int], list[int]]] = []
-        won: tuple[int, ...] | None = None
-        for x, after in pairwise([*points, high]):
-            inside = between(x, after)
-            best = max(maps, key=lambda c: c[0] + inside * (c[1] + inside * c[2]))  # noqa: B023 - used at once
-            if won is None:
-                first = ties[best]
-            elif best is not won:
-                changes.append((x, ties[won], ties[best]))
-            won = best
-        return first, changes
 
 
 def restricted(pre: Integers, denominator: int, low: Fraction, high: Fraction) -> tuple[Integers, int]:
@@ -393,8 +399,10 @@ class Outcome:
     decisions: Decisions = field(default_factory=Decisions)
 
 
-def polygon_run(lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None) -> Outcome:
-    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted.
+def polygon_run(
+    lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
+) -> Outcome:
+    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no floats.
 
     Raises
     ------
@@ -403,13 +411,15 @@ def polygon_run(lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces:
     TooManyPieces
         If there are more than ``max_pieces``.
     """
-    return _PolygonRun(lowered, domain, emit, max_pieces).run()
+    return _PolygonRun(lowered, domain, emit, max_pieces, exact).run()
 
 
 class _PolygonRun:
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES = 64, 16, 4096, 1 << 16, 2048
 
-    def __init__(self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None) -> None:
+    def __init__(
+        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
+    ) -> None:
         from regioncount.kernels import polygon
 
         self.kernel = polygon
@@ -422,6 +432,10 @@ class _PolygonRun:
         self.decisions = Decisions()
         self._allocate(len(corners), emit)
         self._first_frame(corners)
+        if exact:
+            self.run_.state[polygon.NO_FLOATS] = 1
+            self.roots.map[0, 3] = np.inf
+            self.roots.norm[0, polygon.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k, blocks = self.kernel, self.program.blocks
@@ -439,7 +453,7 @@ class _PolygonRun:
             np.zeros((n_blocks, 4, widest)), np.zeros((n_blocks, 4, candidates)), np.zeros((n_blocks, 4, 3)),
             np.zeros(n_blocks, dtype=np.int64),
         )  # fmt: skip
-        state = np.zeros(11, dtype=np.int64)
+        state = np.zeros(13, dtype=np.int64)
         state[k.NEXT_ROOT] = 1
         state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
         state[k.EMIT] = emit
@@ -504,6 +518,7 @@ class _PolygonRun:
         if self.run_.state[k.EMIT]:
             self._drain()
             pieces = self._collect()
+        self.decisions.floats = 0 if self.run_.state[k.NO_FLOATS] else int(self.run_.state[k.N_FLOATS])
         counts = self.run_.counts  # patterns are convex here, so pieces are patterns
         return Outcome(counts, int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
 
@@ -611,11 +626,11 @@ class _IntervalRun:
             np.zeros((16, self.width), dtype=np.uint8), np.zeros((16, self.units), dtype=np.uint8),
         )  # fmt: skip
         self.n_splits = 0
-        state = np.zeros(11, dtype=np.int64)
+        state = np.zeros(12, dtype=np.int64)
         state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
         state[k.EMIT] = emit
         state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
-        state[k.FORCE_EXACT] = exact
+        state[k.NO_FLOATS] = exact
         # a pattern may have several pieces only where some score is quadratic
         units = self.program.units
         products = self.program.candidates[units[:, 3], 3] > 0 if len(units) else np.zeros(0, dtype=bool)
@@ -663,6 +678,7 @@ class _IntervalRun:
                 break
             self._serve(status)
         self._collect_prints()
+        self.decisions.floats = 0 if state[k.NO_FLOATS] else int(state[k.N_FLOATS])
         pieces = None
         if state[k.EMIT]:
             self._drain()
@@ -725,7 +741,7 @@ class _IntervalRun:
         memo.choice[rows, : split.choice.shape[1]] = split.choice
         for unit in split.changing:
             memo.varies[self.n_splits, unit - self.judge.first_unit[block]] = 1
-        self.judge.places += split.points  # type: ignore[arg-type]  # a Surd is never asked for: no state rests on it
+        self.judge.places += split.points
         self.n_splits += 1
         while n + 1 > len(self.events.at):
             self._grow_events()

@@ -119,7 +119,7 @@ def _mask(lowered: Lowered, patterns: np.ndarray, out: np.ndarray) -> None:
     reached = np.ones((n, lowered.blocks[-1].n_pre), dtype=bool)  # coordinates of pre that reach the output
     for index in range(len(lowered.blocks) - 1, 0, -1):
         block = lowered.blocks[index]
-        weight = (block.weight.view != 0).astype(np.float32)
+        weight = block.weight.nonzero().astype(np.float32)
         parts = np.split(reached, block.repeat, axis=1)
         state = np.concatenate([part.astype(np.float32) @ weight > 0 for part in parts], axis=1)
         below = lowered.blocks[index - 1]

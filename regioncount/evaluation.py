@@ -319,9 +319,7 @@ def _index(places: list[int]) -> Index:
 
 @dataclass(frozen=True)
 class _Plan:
-    """A network as stages.  Exact decisions reach up to block ``last_exact``; ``last_head`` is the last block of
-    hardmax heads.
-    """
+    """A network as stages; decisions are exact up to block `last_exact`; `last_head` is the last with hardmax heads."""
 
     lowered: Lowered
     stages: tuple[_Stage, ...]
@@ -334,7 +332,8 @@ def _plan(network: Network) -> _Plan:
     """The plan of a network, cached on it."""
     found = network._cache.get("evaluation")
     if found is None:
-        found = network._cache["evaluation"] = _make_plan(network)
+        with np.errstate(all="ignore"):  # bounds of huge weights may overflow: then nothing is certain
+            found = network._cache["evaluation"] = _make_plan(network)
     return found
 
 
@@ -544,6 +543,10 @@ class _Scores:
     ids: NDArray[np.int64]
     forms: dict[int, list[tuple[int, ...]]]
 
+    @classmethod
+    def none(cls, sets: _Sets) -> _Scores:
+        return cls(np.zeros(sets.allowed.shape, dtype=np.int64), {})
+
     def fill(self, sets: _Sets, exact: Any, units: list[int]) -> None:
         for unit in units:
             if unit not in self.forms:
@@ -568,7 +571,7 @@ class _Forms:
         if found is None:
             if len(self._scores) > REMEMBERED:
                 self._scores.clear()
-            found = self._scores[key] = _Scores(np.zeros(sets.allowed.shape, dtype=np.int64), {})
+            found = self._scores[key] = _Scores.none(sets)
         return found
 
 
@@ -601,9 +604,7 @@ class _Settler:
             for i, sets in enumerate(stage.sets):
                 units = np.flatnonzero(open_sets[i][:, at].any(axis=1)).tolist()
                 if units:
-                    known = _Scores(np.zeros(sets.allowed.shape, dtype=np.int64), {})
-                    if symbolic:
-                        known = self.forms.scores((b, i, prefix.tobytes()), sets)
+                    known = self.forms.scores((b, i, prefix.tobytes()), sets) if symbolic else _Scores.none(sets)
                     known.fill(sets, exact, units)
                     self._winners(sets, known, units, at, symbolic, won[i])
         return won
@@ -676,8 +677,9 @@ def _contenders(sets: _Sets, score: _Values) -> Bools:
     assert score.error is not None
     allowed = sets.allowed[:, :, None]
     error = 1.01 * score.error + 2.1 * U * np.abs(score.z)
-    low = np.where(allowed & np.isfinite(score.z) & np.isfinite(error), score.z - error, -np.inf)
-    return ~(score.z + error < low.max(axis=1, keepdims=True)) & allowed
+    sound = allowed & (np.abs(score.z) < HUGE) & (error < HUGE)  # else a partial sum may have overflowed
+    low = np.where(sound, score.z - error, -np.inf)
+    return ~(sound & (score.z + error < low.max(axis=1, keepdims=True))) & allowed
 
 
 def _homogeneous(point: list[Any]) -> list[int]:

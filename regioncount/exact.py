@@ -208,6 +208,13 @@ class ExactArray:
         """Whether every entry equals its float64 exactly."""
         return not self._exact
 
+    def nonzero(self) -> NDArray[np.bool_]:
+        """Return where entries are not zero, those included that float64 takes for zero."""
+        mask = np.asarray(self._view != 0)
+        if self._exact:
+            mask.ravel()[list(self._exact)] = True
+        return mask
+
     def fractions(self) -> NDArray[np.object_]:
         """Return the entries as a read-only array of Fraction (about 1 µs an entry; small arrays keep it)."""
         if self._fractions is not None:
@@ -394,13 +401,20 @@ def sign_at(line: Line, point: Line) -> int:
 class Surd:
     """The real number p + q·√d with rational p and q ≠ 0 and an integer d > 0 that is no square.
 
-    Only what the interval engine needs: order, and floors of scaled values.
+    Only what the interval engine needs: order, floors of scaled values, and signs of polynomials.
     """
 
-    __slots__ = ("d", "p", "q")
+    __slots__ = ("_float", "d", "p", "q")
 
     def __init__(self, p: Fraction, q: Fraction, d: int) -> None:
         self.p, self.q, self.d = p, q, d
+        self._float: float | None = None
+
+    def __float__(self) -> float:
+        """A float within 2^−81 + 2^−53 |x| of x."""
+        if self._float is None:
+            self._float = float(Fraction(2 * self.floor(80) + 1, 2**81))
+        return self._float
 
     def __repr__(self) -> str:
         return f"Surd({self.p} + {self.q}*sqrt({self.d}))"
@@ -417,7 +431,7 @@ class Surd:
 Real: TypeAlias = "Fraction | Surd"
 
 
-def _sign_surd(a: Fraction, b: Fraction, d: int) -> int:
+def sign_surd(a: int | Fraction, b: int | Fraction, d: int) -> int:
     """Return the sign of a + b·√d, d >= 0."""
     if sign(a) == sign(b) or not b or not d:
         return sign(a)
@@ -429,22 +443,33 @@ def _sign_surd(a: Fraction, b: Fraction, d: int) -> int:
 def compare(x: Real, y: Real) -> int:
     """Return the sign of x − y.
 
+    Floats a, b of x, y decide where they differ by more than 2^−50 (|a| + |b|) + 2^−70, which is more than their errors
+    (see ``Surd.__float__``) and the rounding of the test.
+
     >>> compare(Surd(Fraction(0), Fraction(1), 2), Fraction(3, 2))
     -1
     """
+    if isinstance(x, Fraction) and isinstance(y, Fraction):
+        return sign(x.numerator * y.denominator - y.numerator * x.denominator)
+    try:
+        a, b = float(x), float(y)
+        if abs(a - b) > 2.0**-50 * (abs(a) + abs(b)) + 2.0**-70:
+            return 1 if a > b else -1
+    except OverflowError:
+        pass
     if isinstance(x, Fraction):
-        return sign(x - y) if isinstance(y, Fraction) else -compare(y, x)
+        return -compare(y, x)
     if isinstance(y, Fraction):
-        return _sign_surd(x.p - y, x.q, x.d)
+        return sign_surd(x.p - y, x.q, x.d)
     p = x.p - y.p
     if x.d == y.d:
-        return _sign_surd(p, x.q - y.q, x.d)
+        return sign_surd(p, x.q - y.q, x.d)
     # p + (x.q √x.d − y.q √y.d): the sign s of the bracket, then its square against p²
     first, second = x.q * x.q * x.d, y.q * y.q * y.d
     s = sign(x.q) if sign(x.q) != sign(y.q) else sign(x.q) * sign(first - second)
     if sign(p) * s >= 0:
         return sign(p) or s
-    return s * _sign_surd(first + second - p * p, -2 * x.q * y.q, x.d * y.d)
+    return s * sign_surd(first + second - p * p, -2 * x.q * y.q, x.d * y.d)
 
 
 def real_roots(c0: int, c1: int, c2: int) -> list[Real]:
@@ -468,9 +493,24 @@ def real_roots(c0: int, c1: int, c2: int) -> list[Real]:
     return [Surd(p, -q, square), Surd(p, q, square)]
 
 
+def sign_of_polynomial(c0: int, c1: int, c2: int, x: Real) -> int:
+    """Return the sign of c0 + c1 x + c2 x².
+
+    >>> root = real_roots(-2, 0, 1)[1]
+    >>> sign_of_polynomial(-2, 0, 1, root), sign_of_polynomial(-3, 2, 0, root)
+    (0, -1)
+    """
+    if isinstance(x, Fraction):
+        n, m = x.as_integer_ratio()
+        return sign((c0 * m + c1 * n) * m + c2 * n * n)
+    m = math.lcm(x.p.denominator, x.q.denominator)
+    p, q = int(x.p * m), int(x.q * m)
+    return sign_surd((c0 * m + c1 * p) * m + c2 * (p * p + q * q * x.d), (c1 * m + 2 * c2 * p) * q, x.d)
+
+
 def nearest_float(x: Real) -> float:
     """Return a float within 2^−52 of x where |x| <= 1."""
-    return float(x) if isinstance(x, Fraction) else float(Fraction(2 * x.floor(80) + 1, 2**81))
+    return float(x)
 
 
 def between(x: Real, y: Real) -> Fraction:

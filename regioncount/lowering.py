@@ -553,7 +553,7 @@ def _flatten(lowered: Lowered) -> Program:
         bounds.append(_bounds(block))
         weights.append(np.ascontiguousarray(w.T).ravel())
         biases.append(b)
-        norms.append(np.sqrt((w * w).sum(axis=1)) * (1 + 1e-12 * w.shape[1]))
+        norms.append(_norm(w, 1) * (1 + 1e-12 * w.shape[1]))
         w_at, b_at, o_at = w_at + w.size, b_at + b.size, o_at + len(choosing)
     ints = np.int64
     return Program(
@@ -574,11 +574,11 @@ def _is_plain(block: Block) -> bool:
 def _bounds(block: Block) -> list[float]:
     """The row of ``Program.bound`` of a block; every entry is an upper bound, the rounding of its own included."""
     w, b = block.weight.view, block.bias.view
-    frobenius = float(np.sqrt((w * w).sum())) * (1 + 1e-12 * w.size)
+    frobenius = _norm(w, None) * (1 + 1e-12 * w.size)
     with np.errstate(all="ignore"):
-        ones = float(np.sqrt(np.abs(w).sum(axis=0).max() * np.abs(w).sum(axis=1).max())) * (1 + 1e-12 * sum(w.shape))
+        ones = float(np.sqrt(np.abs(w).sum(axis=0).max()) * np.sqrt(np.abs(w).sum(axis=1).max())) * (1 + 1e-12 * sum(w.shape))
         spectral = ones
-        if np.isfinite(w).all() and min(w.shape) <= 1024:
+        if np.isfinite(frobenius) and min(w.shape) <= 1024:
             # LAPACK's singular values are exact for a matrix within a modest multiple of u of this one
             spectral = float(np.linalg.norm(w, 2)) + 64 * sum(w.shape) * 2.0**-53 * frobenius
     spectral = min(frobenius, ones, spectral)
@@ -592,7 +592,16 @@ def _bounds(block: Block) -> list[float]:
             rounding = max(rounding, len(unit.values) + 2.0)
     if any(unit.kind == SET and unit.scores[0][2] > 0 for unit in block.units):
         gain *= float(np.sqrt(block.repeat)) * (1 + 1e-15)  # all query tokens may choose the same value
-    return [spectral, frobenius, float(np.sqrt((b * b).sum())) * (1 + 1e-12 * b.size), gain, rounding * 2.0**-53]
+    bias = _norm(b, None) * float(np.sqrt(block.repeat)) * (1 + 1e-12 * b.size)
+    return [spectral, frobenius, bias, gain, rounding * 2.0**-53]
+
+
+def _norm(values: np.ndarray, axis: int | None) -> Any:
+    """2-norms, safe from overflow."""
+    largest = np.abs(values).max(axis=axis, keepdims=True)
+    scale = np.where(largest > 0, largest, 1.0)
+    norms = np.sqrt(((values / scale) ** 2).sum(axis=axis, keepdims=True)) * scale
+    return float(norms.item()) if axis is None else np.squeeze(norms, axis=axis)
 
 
 
@@ -605,7 +614,7 @@ def _affine_units(lowered: Lowered) -> list[bool]:
     varies = np.ones(lowered.network.input_dim, dtype=bool)
     flags = []
     for block in lowered.blocks:
-        weight = block.weight.view != 0
+        weight = block.weight.nonzero()
         pre = np.concatenate([(weight @ part).astype(bool) for part in np.split(varies, block.repeat)])
         varies = np.zeros(block.n_out, dtype=bool)
         for unit in block.units:

@@ -1,7 +1,7 @@
 """Partitions: the pieces on which a network is affine, and every definition of "region" as a grouping of them.
 
-``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  All five
-definitions (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one
+``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  The five
+definitions of ``DEFINITIONS`` (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one
 map, and are neighbours.
 """
 
@@ -18,7 +18,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from regioncount import adjacency, engines
-from regioncount.definitions import DEFINITIONS
+from regioncount.definitions import COUNTABLE, DEFINITIONS
 from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, shown
@@ -53,6 +53,8 @@ class CountResult:
         Grid only: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.
     seconds : float
     note : str
+    decisions : dict of str to int
+        How many decisions each stage took: ``float`` (units looked at by the float filter), ``exact`` (rational arithmetic).
     """
 
     domain: str
@@ -65,6 +67,7 @@ class CountResult:
     estimate: dict[str, Any] | None = None
     seconds: float = 0.0
     note: str = ""
+    decisions: dict[str, int] = field(default_factory=dict)
 
 
 def count(
@@ -74,6 +77,7 @@ def count(
     method: str = "auto",
     max_pieces: int = MAX_PIECES,
     grid: int | None = None,
+    exact: bool = False,
 ) -> CountResult:
     """Count the linear regions of a network on a domain.
 
@@ -83,12 +87,14 @@ def count(
     domain : Interval, Box, Polygon, str or nested list, optional
         By default the network's own.
     definitions : sequence of str
-        Which of ``DEFINITIONS`` to count; ``activation`` alone needs no memory for pieces.
+        What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
     method : {"auto", "interval", "polygon", "grid"}
     max_pieces : int
         The most pieces to keep for the other definitions.
     grid : int, optional
         With ``method="grid"``: points per axis (default 1,000 in the plane, 100,000 on the line).
+    exact : bool
+        Decide everything in rational arithmetic: slow, an oracle for the usual way.
 
     Raises
     ------
@@ -126,20 +132,24 @@ def count(
     _max_pieces(max_pieces)
     if set(definitions) <= {"activation"}:
         lowered = lower(network)
-        outcome = _run(lowered, where, False, None)
+        outcome = _run(lowered, where, False, None, exact)
         counts = {"activation": _total(lowered, outcome)} if definitions else {}
-        profile, pieces, decisions = _profile(lowered, outcome), outcome.n_pieces, outcome.decisions
-        undecided = decisions.undecided
+        profile, pieces, undecided = _profile(lowered, outcome), outcome.n_pieces, outcome.decisions.undecided
+        decisions = _decisions(outcome)
     else:
-        partition = subdivide(network, where, method, max_pieces)
+        partition = subdivide(network, where, method, max_pieces, exact)
         counts = {name: partition.count(name) for name in definitions}
         profile, pieces, undecided = partition.depth_profile, partition.n_pieces, partition.undecided
+        decisions = partition.decisions
+    seconds = time.perf_counter() - started
     return CountResult(
-        str(where), engine, counts, profile, pieces, undecided == 0, undecided, None, time.perf_counter() - started
+        str(where), engine, counts, profile, pieces, undecided == 0, undecided, None, seconds, decisions=decisions
     )
 
 
-def subdivide(network: Network, domain: Any = None, method: str = "auto", max_pieces: int = MAX_PIECES) -> Partition:
+def subdivide(
+    network: Network, domain: Any = None, method: str = "auto", max_pieces: int = MAX_PIECES, exact: bool = False
+) -> Partition:
     """Subdivide a domain into the pieces on which the network is affine.
 
     Parameters and errors are those of :func:`count`; the grid makes no partition.
@@ -157,7 +167,7 @@ def subdivide(network: Network, domain: Any = None, method: str = "auto", max_pi
     if _engine(where, method) == "grid":
         raise InputError("method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'")
     lowered = lower(network)
-    outcome = _run(lowered, where, True, max_pieces)
+    outcome = _run(lowered, where, True, max_pieces, exact)
     make = _line_partition if where.dim == 1 else _plane_partition
     return make(network, where, lowered, outcome)
 
@@ -174,8 +184,8 @@ def _domain(network: Network, domain: Any) -> Domain:
 
 
 def _definition(name: Any) -> str:
-    if name not in DEFINITIONS:
-        raise InputError(f"definitions: expected one of {', '.join(DEFINITIONS)}, got {shown(name)}")
+    if name not in COUNTABLE:
+        raise InputError(f"definitions: expected one of {', '.join(COUNTABLE)}, got {shown(name)}")
     return str(name)
 
 
@@ -198,11 +208,15 @@ def _engine(domain: Domain, method: str) -> str:
     return engine
 
 
-def _run(lowered: Lowered, domain: Domain, emit: bool, max_pieces: int | None) -> engines.Outcome:
+def _run(lowered: Lowered, domain: Domain, emit: bool, max_pieces: int | None, exact: bool) -> engines.Outcome:
     if isinstance(domain, Interval):
-        return engines.interval_run(lowered, domain, emit, max_pieces)
+        return engines.interval_run(lowered, domain, emit, max_pieces, exact)
     assert isinstance(domain, (Box, Polygon))
-    return engines.polygon_run(lowered, domain, emit, max_pieces)
+    return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
+
+
+def _decisions(outcome: engines.Outcome) -> dict[str, int]:
+    return {"float": outcome.decisions.floats, "exact": outcome.decisions.exact}
 
 
 def _total(lowered: Lowered, outcome: engines.Outcome) -> int:
@@ -246,6 +260,8 @@ class Partition:
         As in :class:`CountResult`.
     undecided : int
         Decisions that no arithmetic settled; ``certified`` where there are none.
+    decisions : dict of str to int
+        As in :class:`CountResult`.
     """
 
     network: Network
@@ -262,6 +278,7 @@ class Partition:
     offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     piece_vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     breakpoints: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    decisions: dict[str, int] = field(default_factory=dict)
     _source: Any = None
 
     @property
@@ -275,12 +292,16 @@ class Partition:
         return self.undecided == 0
 
     def count(self, definition: str = "linear") -> int:
-        """The number of regions by a definition of ``DEFINITIONS``."""
+        """The number of regions by a definition of ``DEFINITIONS``, or by "R1": activation patterns on the closed domain,
+        those on points and segments included.
+        """
+        if _definition(definition) == "R1":
+            return self._closed
         labels = self.labels(definition)
         return int(labels.max()) + 1 if len(labels) else 0
 
     def counts(self) -> dict[str, int]:
-        """The number of regions by every definition."""
+        """The number of regions by every definition of ``DEFINITIONS``."""
         return {name: self.count(name) for name in DEFINITIONS}
 
     def labels(self, definition: str) -> np.ndarray:
@@ -289,9 +310,17 @@ class Partition:
         Raises
         ------
         InputError
-            If the definition is unknown.
+            If the definition is unknown, or R1, which counts patterns and is no grouping of pieces.
         """
-        return self._labels[_definition(definition)]
+        if _definition(definition) == "R1":
+            raise InputError("definition: R1 counts patterns, also those of points and segments: it labels no pieces")
+        return self._labels[definition]
+
+    @cached_property
+    def _closed(self) -> int:
+        from regioncount.closed import closed_patterns
+
+        return len(closed_patterns(self))
 
     @cached_property
     def _labels(self) -> _Labels:
@@ -432,7 +461,7 @@ def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome:
     return Partition(
         network, domain, 1, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets, border,
         _profile(lowered, outcome), outcome.decisions.undecided, breakpoints=breakpoints,
-        _source=_Source(lowered, outcome.judge, pieces),
+        decisions=_decisions(outcome), _source=_Source(lowered, outcome.judge, pieces),
     )  # fmt: skip
 
 
@@ -458,5 +487,5 @@ def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome
     return Partition(
         network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
-        pieces.offsets, facets.corner_vertex, _source=_Source(lowered, outcome.judge, pieces, outline),
+        pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome), _source=_Source(lowered, outcome.judge, pieces, outline),
     )  # fmt: skip

@@ -61,8 +61,6 @@ def depth_sweep(
     TooManyPieces
         If a network has more than `max_pieces` pieces; records before it have been passed on.
     """
-    from regioncount.partition import count
-
     if not _has_depth(construction):
         names = ", ".join(filter(_has_depth, constructions.NAMES))
         raise InputError(
@@ -76,26 +74,46 @@ def depth_sweep(
     for size in sizes:
         constructions.build(construction, tokens=size, depth=max_depth)
 
-    limit = {} if max_pieces is None else {"max_pieces": max_pieces}
     records = []
     for size in sizes:
         for depth in range(1, max_depth + 1):
-            network = constructions.build(construction, tokens=size, depth=depth)
-            result = count(network, definitions=tuple(definitions), **limit)
-            record = {
-                "construction": construction,
-                "tokens": size,
-                "depth": depth,
-                "counts": dict(result.counts),
-                "bound": bounds.transformer_lower(size, depth),
-                "method": result.method,
-                "certified": result.certified,
-                "seconds": result.seconds,
-            }
+            record = depth_record(construction, size, depth, definitions, max_pieces)
             records.append(record)
             if on_record is not None:
                 on_record(record)
     return records
+
+
+def depth_record(
+    construction: str,
+    tokens: int,
+    depth: int,
+    definitions: Sequence[str] = DEFINITIONS,
+    max_pieces: int | None = None,
+) -> Record:
+    """Count the regions of a construction at one depth: one record of `depth_sweep`, which says what is raised.
+
+    Examples
+    --------
+    >>> record = depth_record("three-step", tokens=4, depth=3)
+    >>> record["counts"]["linear"], record["bound"]
+    (3, 3)
+    """
+    from regioncount.partition import count
+
+    network = constructions.build(construction, tokens=tokens, depth=depth)
+    limit = {} if max_pieces is None else {"max_pieces": max_pieces}
+    result = count(network, definitions=tuple(definitions), **limit)
+    return {
+        "construction": construction,
+        "tokens": tokens,
+        "depth": depth,
+        "counts": dict(result.counts),
+        "bound": bounds.transformer_lower(tokens, depth),
+        "method": result.method,
+        "certified": result.certified,
+        "seconds": result.seconds,
+    }
 
 
 def _has_depth(construction: str) -> bool:

@@ -27,7 +27,7 @@ from regioncount.kernels.predicates import (
 
 OK, EXACT, GROW_FRAMES, GROW_EVENTS, GROW_LOG, FULL, LIMIT = range(7)
 # columns of Run.state
-TOP, N_EVENTS, N_PIECES, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, FORCE_EXACT, FINGERPRINTS, N_PRINTS, N_LOG = range(11)
+TOP, N_EVENTS, N_PIECES, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, NO_FLOATS, FINGERPRINTS, N_PRINTS, N_LOG, N_FLOATS = range(12)
 LEFT, RIGHT = range(2)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
 
@@ -664,12 +664,12 @@ def step(prog, run, stack, roots, events, memo, leaves, p, best):
         enter_block(prog, run, stack, roots, f)
         at = run.state[N_PIECES] - 1
         for k in range(2):
-            leaves.map[at, k, leaves.map.shape[2] - 1] = roots.norm[b, ERROR, k]
+            leaves.map[at, k, leaves.map.shape[2] - 1] = np.inf if run.state[NO_FLOATS] else roots.norm[b, ERROR, k]
         run.counts[b] += 1
         run.state[TOP] = f - 1
         return OK
     enter_block(prog, run, stack, roots, f)
-    if run.state[FORCE_EXACT] or stack.state[f] >= 0:
+    if run.state[NO_FLOATS] or stack.state[f] >= 0:
         n = recall(prog, stack, events, memo, f)
         if n < 0:
             return EXACT
@@ -681,6 +681,7 @@ def step(prog, run, stack, roots, events, memo, leaves, p, best):
         return status
     if not sort_events(prog, run, stack, events, f):
         return EXACT
+    run.state[N_FLOATS] += prog.blocks[b, N_CHOOSE]
     for q in range(run.state[N_EVENTS] + 1):
         events.child[q] = -1
         events.part[q] = -1

@@ -30,7 +30,7 @@ ROOT, OPEN, DEAD = range(3)
 CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
 A = 3  # first coefficient of the line in Stack.edges
 T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # border: 2 * split + side
-TOP, NEXT_BORDER, NEXT_ROOT, N_REQUESTS, N_PIECES, N_CORNERS, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, N_VERDICTS = range(11)
+TOP, NEXT_BORDER, NEXT_ROOT, N_REQUESTS, N_PIECES, N_CORNERS, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, N_VERDICTS, NO_FLOATS, N_FLOATS = range(13)
 # kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
 AT_CORNER, SAME_MAP, AFFINE = range(3)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
@@ -350,6 +350,9 @@ def enter_block(prog, run, stack, roots, f):
                 state_error[k] = bound[GAIN] * (roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k])
                 state_norm[k] = bound[GAIN] * roots.norm[b - 1, NORMS, k]
             tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
+            if run.state[NO_FLOATS]:
+                tau = np.inf  # nothing is known of any value, so exact arithmetic decides everything
+                roots.norm[b, ERROR, 0] = np.inf
             error = roots.map[b, 3]
             for t in range(row[REPEAT]):
                 part = error[t * row[ROWS] : (t + 1) * row[ROWS]]
@@ -596,6 +599,7 @@ def filter_open(prog, run, stack, roots, f, fresh):
     m = roots.map[b]
     widest = widest_radius(stack, f)
     decided = 0
+    run.state[N_FLOATS] += prog.blocks[b, N_CHOOSE] if fresh else stack.info[f, N_OPEN]
     if fresh:
         outcomes(prog, run, stack, roots, f, b, widest)
         if prog.blocks[b, PLAIN]:

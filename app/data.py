@@ -1,0 +1,243 @@
+"""What the dashboard shows, as plain data: the depth curve of a construction, the counts of a random network.
+
+Every function here is pure; what took time is remembered. Sizes are limited so that each answer comes while somebody
+waits for it: the command line has no such limits.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from regioncount import bounds, constructions, sweep
+from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces, shown
+
+if TYPE_CHECKING:
+    from regioncount.partition import Partition
+
+CONSTRUCTIONS = ("three-step", "one-step", "two-heads")
+TOKENS = (3, 4, 5, 6)
+MAX_DEPTH = 15
+MAX_PIECES_LINE = 10_000  # of one network in a depth curve: about a second
+MAX_PIECES_PLANE = 20_000
+
+DOMAIN = "-1:1,-1:1"
+FAMILIES = {  # the parameters that the page asks for
+    "random-relu": ("widths", "seed"),
+    "random-maxout": ("widths", "rank", "seed"),
+    "random-transformer": ("tokens", "layers", "heads", "hidden", "seed"),
+}
+FIXED = {"random-transformer": {"input_dim": 2, "queries": "fixed"}}  # scores must be affine in the plane
+LIMITS = {  # least and greatest value of a number on the page
+    "rank": (1, 16),
+    "tokens": (1, 8),
+    "layers": (1, 4),
+    "heads": (1, 4),
+    "hidden": (1, 32),
+    "seed": (0, 2**53 - 1),  # what a browser holds exactly
+}
+MAX_WIDTH, MAX_LAYERS = 256, 8
+
+T = TypeVar("T")
+
+
+def remembered(size: int) -> Callable[[Callable[..., T]], Callable[..., T]]:
+    """Remember the last `size` results of a function, bad input included.
+
+    Threads that ask for the same one at the same time wait for one computation. Errors that are no InputError are
+    raised and forgotten.
+    """
+
+    def decorate(function: Callable[..., T]) -> Callable[..., T]:
+        futures: OrderedDict[tuple[Any, ...], Future[T]] = OrderedDict()
+        lock = threading.Lock()
+
+        @functools.wraps(function)
+        def call(*arguments: Any) -> T:
+            with lock:
+                future = futures.get(arguments)
+                mine = future is None
+                if future is None:
+                    future = futures[arguments] = Future()
+                    if len(futures) > size:
+                        futures.popitem(last=False)
+                futures.move_to_end(arguments)
+            if mine:
+                try:
+                    future.set_result(function(*arguments))
+                except BaseException as error:
+                    if not isinstance(error, InputError):
+                        with lock:
+                            futures.pop(arguments, None)
+                    future.set_exception(error)
+            return future.result()
+
+        return call
+
+    return decorate
+
+
+def _whole(name: str, value: object, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        came = "nothing" if value is None or value == "" else shown(value)
+        raise InputError(f"{name}: expected a whole number from {low:,} to {high:,}, got {came}")
+    return value
+
+
+@remembered(1)
+def compiled() -> None:
+    """Compile the kernels, once a process, with tiny networks; what is counted later then does not show that time."""
+    from regioncount.partition import subdivide
+
+    small = {"tokens": 2, "layers": 1, "hidden": 1}
+    for network in (
+        constructions.build("three-step", tokens=3, depth=3),
+        constructions.build("random-relu", widths="2,4,4,1"),
+        constructions.build("random-maxout", widths="2,4,1"),
+        constructions.build("random-transformer", **small, **FIXED["random-transformer"]),
+    ):
+        subdivide(network).counts()
+
+
+# --- the depth curve
+
+
+@dataclass(frozen=True)
+class DepthCurve:
+    """Counts and bound against depth.
+
+    Attributes
+    ----------
+    records : list of dict
+        As from `regioncount.sweep.depth_sweep`, sorted by tokens and depth; a T stops where its networks get too large.
+    bounds : dict of int to list of int
+        By T: (T−1)^⌊D/3⌋ at D = 1..max_depth.
+    notes : list of str
+        A sentence for each T that stops early.
+    """
+
+    records: list[dict[str, Any]]
+    bounds: dict[int, list[int]]
+    notes: list[str]
+
+
+def depth_curve(construction: str, tokens: Sequence[int], max_depth: int) -> DepthCurve:
+    """Count the regions of a construction at D = 1..max_depth for every T in `tokens`.
+
+    Raises
+    ------
+    InputError
+        For a construction, T or depth that the page does not offer.
+
+    Examples
+    --------
+    >>> curve = depth_curve("three-step", [4], 3)
+    >>> [record["counts"]["linear"] for record in curve.records], curve.bounds, curve.notes
+    ([1, 1, 3], {4: [1, 1, 3]}, [])
+    """
+    if construction not in CONSTRUCTIONS:
+        raise InputError(f"construction: expected one of {', '.join(CONSTRUCTIONS)}, got {shown(construction)}")
+    sizes = sorted({_whole("tokens", size, TOKENS[0], TOKENS[-1]) for size in tokens or ()})
+    if not sizes:
+        raise InputError("tokens: choose at least one number of tokens")
+    deepest = _whole("largest depth", max_depth, 1, MAX_DEPTH)
+    compiled()
+    records, notes = [], []
+    for size in sizes:
+        for depth in range(1, deepest + 1):
+            try:
+                records.append(_record(construction, size, depth))
+            except TooManyPieces:
+                notes.append(
+                    f"T = {size} is counted up to D = {depth - 1}: deeper networks have more than "
+                    f"{MAX_PIECES_LINE:,} pieces, too many to wait for here."
+                )
+                break
+    depths = range(1, deepest + 1)
+    curves = {size: [bounds.transformer_lower(size, depth) for depth in depths] for size in sizes}
+    return DepthCurve(records, curves, notes)
+
+
+@remembered(1024)
+def _record(construction: str, tokens: int, depth: int) -> dict[str, Any]:
+    return sweep.depth_record(construction, tokens, depth, max_pieces=MAX_PIECES_LINE)
+
+
+# --- a random network in the plane
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A partition of the square with its counts by every definition; `seconds` is what both took."""
+
+    partition: Partition
+    counts: dict[str, int]
+    seconds: float
+
+
+def counted(family: str, **parameters: Any) -> Counted:
+    """Subdivide the square [−1, 1]² for a random network and count its regions by every definition.
+
+    Parameters
+    ----------
+    family : str
+        A key of `FAMILIES`.
+    **parameters
+        The parameters of that family; others are ignored.
+
+    Raises
+    ------
+    InputError
+        For parameters that are missing, malformed or beyond the limits of the page, with what to choose instead.
+
+    Examples
+    --------
+    >>> counted("random-relu", widths="2,1,1", seed=0).counts["activation"]
+    2
+    """
+    if family not in FAMILIES:
+        raise InputError(f"family: expected one of {', '.join(FAMILIES)}, got {shown(family)}")
+    values = []
+    for name in FAMILIES[family]:
+        value = parameters.get(name)
+        values.append((name, _widths(value) if name == "widths" else _whole(name, value, *LIMITS[name])))
+    compiled()
+    try:
+        return _counted(family, tuple(values))
+    except TooManyPieces:
+        raise TooManyPieces(
+            f"This network has more than {MAX_PIECES_PLANE:,} pieces, too many to draw here: choose a smaller one, "
+            "or use the command line."
+        ) from None
+    except NeedsConicEngine as error:
+        raise NeedsConicEngine(f"A score is quadratic in the plane: it is not counted yet ({error}).") from None
+
+
+def _widths(value: object) -> tuple[int, ...]:
+    expected = 'widths: expected whole numbers such as "2,16,16,1", inputs first and outputs last'
+    words = value.split(",") if isinstance(value, str) else []
+    if len(words) < 2 or not all(word.strip().isdecimal() and len(word) < 100 for word in words):
+        raise InputError(f"{expected}, got {shown(value) if value else 'nothing'}")
+    sizes = tuple(int(word) for word in words)
+    if sizes[0] != 2:
+        raise InputError(f"{expected}; the first must be 2, the dimension of the plane, got {sizes[0]:,}")
+    if len(sizes) - 2 > MAX_LAYERS:
+        raise InputError(f"widths: expected at most {MAX_LAYERS} hidden layers, got {len(sizes) - 2:,}")
+    return tuple(_whole("widths", size, 1, MAX_WIDTH) for size in sizes)
+
+
+@remembered(32)
+def _counted(family: str, parameters: tuple[tuple[str, Any], ...]) -> Counted:
+    from regioncount.partition import subdivide
+
+    network = constructions.build(family, **dict(parameters), **FIXED.get(family, {}))
+    started = time.perf_counter()
+    partition = subdivide(network, DOMAIN, max_pieces=MAX_PIECES_PLANE)
+    counts = partition.counts()
+    return Counted(partition, counts, time.perf_counter() - started)

@@ -1,0 +1,360 @@
+"""The parts of the page: figures fitted to it, the table, the card of counts, the controls.
+
+Pure functions from what `regioncount_app.data` computes to plotly figures and dash components. Figures come from
+`regioncount.figures`; here they only lose their fixed size and their titles, which the page has as text.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from dash import dcc, html
+
+from regioncount import constructions, figures
+from regioncount.definitions import DEFINITIONS, MEANINGS
+
+from . import data
+
+if TYPE_CHECKING:
+    from plotly.graph_objects import Figure
+
+MARKS = "●■◆▲"  # as figures.SYMBOLS
+VALUE = "value"  # the one way to colour that is no definition
+VALUE_MEANING = "the value of the first output"
+GRAPH = {
+    "displaylogo": False,
+    "plotlyServerURL": "",
+    "responsive": True,
+    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+    "toImageButtonOptions": {"format": "svg", "filename": "regioncount"},
+}
+FONT = {"family": 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif', "size": 14, "color": "#1b2430"}
+
+VIEWS = {"depth": "Depth curve", "partition": "Partition"}
+COLOURS = [*DEFINITIONS, VALUE]
+INTRODUCTION = "Counts of the linear regions of piecewise-linear networks, exact and by five definitions."
+PREPARING = "Preparing: the first start after an installation compiles the counting code, up to a minute."
+
+
+def code(definition: str) -> str:
+    """R2, R4, R5 or R6, or nothing.
+
+    >>> code("linear"), code("cells")
+    ('R4', '')
+    """
+    head, colon, _ = MEANINGS[definition].partition(":")
+    return head if colon else ""
+
+
+def title(definition: str) -> str:
+    """What is counted, for an axis.
+
+    >>> title("linear"), title("cells")
+    ('linear regions (R4)', 'cells')
+    """
+    words = figures.AXIS_TITLES[definition].partition(" (")[0]
+    return f"{words} ({code(definition)})" if code(definition) else words
+
+
+def meaning(definition: str) -> str:
+    """The sentence of `MEANINGS` without the code in front."""
+    return MEANINGS[definition].removeprefix(f"{code(definition)}: ")
+
+
+# --- figures
+
+
+def depth_figure(curve: data.DepthCurve, definition: str) -> Figure:
+    """Counts against depth; the dashed bound is drawn strongest, over all depths, with its formula at its end."""
+    figure = figures.depth_figure(curve.records, definition)
+    lines = [trace for trace in figure.data if trace.mode == "lines"]
+    for bound, line in zip(curve.bounds.values(), lines, strict=True):
+        line.update(
+            x=list(range(1, len(bound) + 1)),
+            y=bound,
+            customdata=[f"{value:,}" for value in bound],
+            line_width=3.5,
+        )
+    deepest = len(bound)
+    top = max(max(trace.y) for trace in figure.data)
+    span = math.log10(top)
+    _fit(figure)
+    figure.update_layout(
+        showlegend=False,
+        xaxis={"title": {"text": "depth D"}, "range": [0.5, deepest + 0.4], "tickangle": 0},
+        yaxis={"title": {"text": title(definition)}, "range": [-0.03 - 0.06 * span, 0.05 + 1.08 * span]},
+        margin={"l": 62, "r": 62, "t": 16, "b": 52},
+        uirevision=f"{definition} {deepest} {list(curve.bounds)}",
+    )
+    if deepest > 6:  # the bound jumps at multiples of 3
+        figure.update_xaxes(tick0=0, dtick=3, minor={"dtick": 1, "ticks": "outside", "ticklen": 3})
+    _label_bounds(figure, curve, lines, span)
+    return figure
+
+
+def _label_bounds(figure: Figure, curve: data.DepthCurve, lines: Sequence[Any], span: float) -> None:
+    """The formula of each bound at the end of its line, where it has room above the one before."""
+    below = -math.inf
+    for (size, bound), line in zip(curve.bounds.items(), lines, strict=True):
+        height = math.log10(bound[-1])
+        if height - below > 0.07 * span:
+            figure.add_annotation(
+                x=len(bound),
+                y=height,
+                text=f"<b>{size - 1}<sup>⌊D/3⌋</sup></b>",
+                font={"color": line.line.color, "size": 15},
+                showarrow=False,
+                xanchor="left",
+                xshift=10,
+            )
+            below = height
+
+
+def depth_legend(curve: data.DepthCurve) -> Any:
+    """Colour, marker and line of each T, as text that wraps."""
+    chips = []
+    for i, size in enumerate(curve.bounds):
+        colour = {"color": figures.OKABE_ITO[i]}
+        chips.append(
+            html.Span(
+                [
+                    html.Span(className="dash", style=colour),
+                    html.Span(MARKS[i], className="mark", style=colour),
+                    f"T = {size}",
+                ],
+                className="chip",
+            )
+        )
+    return [*chips, html.Span("dashed: bound, markers: counted", className="chip soft")]
+
+
+def partition_figure(counted: data.Counted, color_by: str) -> Figure:
+    """The pieces in the plane, coloured by region or by value."""
+    figure = figures.partition_figure(counted.partition, color_by=color_by)
+    _fit(figure)
+    figure.update_layout(margin={"l": 52, "r": 12, "t": 16, "b": 44}, uirevision="the square")
+    return figure
+
+
+def empty_figure() -> Figure:
+    """A figure that says there is nothing to show."""
+    import plotly.graph_objects as go
+
+    figure = go.Figure()
+    axis = {"visible": False}
+    figure.update_layout(template="plotly_white", xaxis=axis, yaxis=axis)
+    figure.add_annotation(text="nothing to draw", xref="paper", yref="paper", x=0.5, y=0.5, showarrow=False, font=FONT)
+    _fit(figure)
+    return figure
+
+
+def _fit(figure: Figure) -> None:
+    """Leave the size to the page and the title to its text."""
+    figure.update_layout(width=None, height=None, autosize=True, title=None, font=FONT)
+
+
+# --- what is said about them
+
+
+def depth_table(curve: data.DepthCurve, definition: str) -> Any:
+    """The values behind the depth curve: a row for each D, counts and bounds for each T."""
+    sizes = list(curve.bounds)
+    records = {(record["tokens"], record["depth"]): record for record in curve.records}
+    depths = range(1, len(next(iter(curve.bounds.values()))) + 1)
+    first = [html.Th("D", rowSpan=2, scope="col")] + [
+        html.Th(f"T = {size}", colSpan=2, scope="colgroup") for size in sizes
+    ]
+    second = [html.Th(word, scope="col", className=word) for _ in sizes for word in ("counted", "bound")]
+    body = []
+    for depth in depths:
+        cells = [html.Th(depth, scope="row")]
+        for size in sizes:
+            record = records.get((size, depth))
+            cells += [
+                html.Td(_count(record, definition), className="counted"),
+                html.Td(f"{curve.bounds[size][depth - 1]:,}", className="bound"),
+            ]
+        body.append(html.Tr(cells))
+    caption = f"{title(definition)[:1].upper()}{title(definition)[1:]}: {meaning(definition)}."
+    table = html.Table([html.Thead([html.Tr(first), html.Tr(second)]), html.Tbody(body)], className="values")
+    notes = [*curve.notes]
+    if all(record["certified"] for record in curve.records):
+        notes.append("All counts are certified: every decision was proved.")
+    else:
+        notes.append("* not certified: some decisions followed their float value.")
+    scroll = html.Div(table, className="scroll", tabIndex=0, role="region", **{"aria-label": caption})
+    return [html.P(caption, className="sentence"), scroll, *(html.P(note, className="note") for note in notes)]
+
+
+def _count(record: dict[str, Any] | None, definition: str) -> str:
+    if record is None:
+        return "–"
+    return f"{record['counts'][definition]:,}{'' if record['certified'] else ' *'}"
+
+
+def counts_card(counted: data.Counted, color_by: str) -> Any:
+    """The counts by every definition, what each means, and how sure they are."""
+    partition = counted.partition
+    rows = [
+        html.Tr(
+            [
+                html.Th(
+                    [html.Span(name, className="name"), html.Span(code(name), className="code")]
+                    + [html.Span(meaning(name), className="meaning")],
+                    scope="row",
+                ),
+                html.Td(f"{counted.counts[name]:,}", id=f"count-{name}"),
+            ],
+            className="chosen" if name == color_by else "",
+        )
+        for name in DEFINITIONS
+    ]
+    if partition.certified:
+        verdict = html.P("Certified: every decision was proved.", className="verdict certified")
+    else:
+        text = f"Not certified: {partition.undecided:,} undecided decisions followed their float value."
+        verdict = html.P(text, className="verdict")
+    return [
+        html.Table(html.Tbody(rows), className="counts"),
+        verdict,
+        html.P(f"{partition.n_pieces:,} pieces, {counted.seconds:.2g} s", className="note", id="pieces"),
+    ]
+
+
+# --- the page
+
+
+def page(ready: bool = True) -> Any:
+    """The whole page; until `ready` it says why its figures are late."""
+    links = [html.A(label, href=f"#{name}", id=f"to-{name}") for name, label in VIEWS.items()]
+    return html.Div(
+        [
+            dcc.Location(id="place", refresh=False),
+            html.Header([html.H1("regioncount"), html.P(INTRODUCTION)]),
+            html.Nav(links, **{"aria-label": "Views"}),
+            html.Main([_depth_view(ready), _partition_view(ready)]),
+        ],
+        className="page",
+    )
+
+
+def place(fragment: str | None) -> list[Any]:
+    """For the part of the address after #: which views are hidden, and which link is the current one.
+
+    >>> place("#partition"), place("")
+    ([True, False, 'false', 'page'], [False, True, 'page', 'false'])
+    """
+    names = list(VIEWS)
+    current = (fragment or "").removeprefix("#")
+    current = current if current in names else names[0]
+    return [name != current for name in names] + ["page" if name == current else "false" for name in names]
+
+
+def _depth_view(ready: bool) -> Any:
+    power = html.Sup("⌊D/3⌋")
+    bound = [
+        "The dashed line is the lower bound ",
+        html.Span(["(T−1)", power], className="formula"),
+        " for Transformers of T tokens and depth D.",
+    ]
+    controls = [
+        _choice("construction", "Construction", data.CONSTRUCTIONS, "three-step"),
+        _group(
+            "Tokens T",
+            dcc.Checklist(list(data.TOKENS), [3, 4, 5], id="depth-tokens", inline=True, className="options"),
+        ),
+        _number("max-depth", "Largest depth D", 12, 1, data.MAX_DEPTH),
+        _definitions("depth-definition", "Regions counted", DEFINITIONS),
+    ]
+    return _view("depth", "Regions against depth", bound, controls, "Values", ready)
+
+
+def _partition_view(ready: bool) -> Any:
+    sentence = (
+        "A random network on the square [−1, 1]². Transformers have fixed queries here: their scores must be affine "
+        "in the plane."
+    )
+    limits = data.LIMITS
+    standard = {"rank": 3, **constructions.parameters("random-transformer"), "tokens": 3, "seed": 0}
+    labels = {
+        "rank": "Rank K of a maxout unit",
+        "tokens": "Tokens T",
+        "layers": "Layers",
+        "heads": "Heads a layer",
+        "hidden": "Hidden units",
+        "seed": "Seed",
+    }
+    controls = [
+        _choice("family", "Family", tuple(data.FAMILIES), "random-relu"),
+        _field("widths", "Widths, inputs first", dcc.Input(id="widths", value="2,16,16,1", debounce=0.5)),
+        *(_number(name, labels[name], standard[name], *limits[name]) for name in labels),
+        _definitions("color-by", "Coloured by", COLOURS),
+    ]
+    return _view("partition", "Regions in the plane", sentence, controls, "Counts", ready)
+
+
+def _view(name: str, heading: str, sentence: Any, controls: Sequence[Any], aside: str, ready: bool) -> Any:
+    graph = dcc.Graph(id=f"{name}-figure", config=GRAPH, className="graph", figure=_blank())
+    figure = html.Div(
+        dcc.Loading(graph, delay_show=400, type="dot", color="#0072B2"), role="figure", **{"aria-label": heading}
+    )
+    return html.Div(
+        [
+            html.Section(
+                [
+                    html.H2(heading),
+                    html.P(sentence, className="sentence"),
+                    html.Div(id=f"{name}-message", role="alert", children=message("" if ready else PREPARING)),
+                    html.Div(id=f"{name}-legend", className="legend"),
+                    figure,
+                ],
+                className="figure",
+            ),
+            html.Section([html.H2("Controls", className="unseen"), *controls], className="controls"),
+            html.Section([html.H2(aside), html.Div(id=f"{name}-numbers")], className="numbers"),
+        ],
+        id=name,
+        className="view",
+        hidden=name != next(iter(VIEWS)),
+    )
+
+
+def message(text: str) -> Any:
+    """The sentence above a figure that could not be made as asked, or nothing."""
+    return [html.P(text, className="message")] if text else []
+
+
+def _blank() -> dict[str, Any]:
+    """Before the first answer: no axes that look like an empty figure."""
+    axis = {"visible": False}
+    return {"data": [], "layout": {"xaxis": axis, "yaxis": axis, "autosize": True}}
+
+
+def _group(label: str, child: Any) -> Any:
+    return html.Fieldset([html.Legend(label), child])
+
+
+def _choice(name: str, label: str, options: Sequence[str], value: str) -> Any:
+    return _group(label, dcc.RadioItems(list(options), value, id=name, className="options"))
+
+
+def _definitions(name: str, label: str, options: Sequence[str]) -> Any:
+    items = [
+        {
+            "value": option,
+            "label": "output value" if option == VALUE else f"{option} {code(option)}".strip(),
+            "title": VALUE_MEANING if option == VALUE else MEANINGS[option],
+        }
+        for option in options
+    ]
+    return _group(label, dcc.RadioItems(items, "linear", id=name, className="options"))
+
+
+def _field(name: str, label: str, child: Any) -> Any:
+    return html.Div([html.Label(label, htmlFor=name), child], className="field", id=f"{name}-field")
+
+
+def _number(name: str, label: str, value: int, low: int, high: int) -> Any:
+    return _field(name, label, dcc.Input(id=name, type="number", value=value, min=low, max=high, step=1, debounce=0.3))
