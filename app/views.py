@@ -75,8 +75,11 @@ def depth_figure(curve: data.DepthCurve, definition: str) -> Figure:
             x=list(range(1, len(bound) + 1)),
             y=bound,
             customdata=[f"{value:,}" for value in bound],
-            line_width=3.5,
+            line={"width": 3.5, "dash": "9px,5px"},
         )
+    for trace in figure.data:
+        if trace.mode == "markers":  # small enough to leave the dashes in sight
+            trace.marker.size = 2 + 2 * trace.marker.size // 3
     deepest = len(bound)
     top = max(max(trace.y) for trace in figure.data)
     span = math.log10(top)
@@ -166,14 +169,14 @@ def depth_table(curve: data.DepthCurve, definition: str) -> Any:
     first = [html.Th("D", rowSpan=2, scope="col")] + [
         html.Th(f"T = {size}", colSpan=2, scope="colgroup") for size in sizes
     ]
-    second = [html.Th(word, scope="col", className=word) for _ in sizes for word in ("counted", "bound")]
+    second = [html.Th(word, scope="col", className=word) for _ in sizes for word in ("count", "bound")]
     body = []
     for depth in depths:
         cells = [html.Th(depth, scope="row")]
         for size in sizes:
             record = records.get((size, depth))
             cells += [
-                html.Td(_count(record, definition), className="counted"),
+                html.Td(_count(record, definition), className="count"),
                 html.Td(f"{curve.bounds[size][depth - 1]:,}", className="bound"),
             ]
         body.append(html.Tr(cells))

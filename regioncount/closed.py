@@ -22,7 +22,6 @@ or > 0, so it is 0 nowhere.  The rest of the domain is facets and vertices.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterator
 from fractions import Fraction
 from itertools import pairwise
@@ -108,8 +107,7 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
 def _values(pre: Integers, denominator: int, x: Real) -> tuple[Integers, int, int]:
     """The values of a map of the line at a point: ``(B, A)``, their denominator and d for A + B·√d; ``(A,)`` and 0 for d = 0."""
     if isinstance(x, Surd):
-        common = math.lcm(x.p.denominator, x.q.denominator)
-        p, q = int(x.p * common), int(x.q * common)
+        common, p, q = x.integers()
         return *reduced(np.stack([q * pre[0], common * pre[1] + p * pre[0]]), denominator * common), x.d
     n, d = x.as_integer_ratio()
     return *reduced((n * pre[0] + d * pre[1])[None], denominator * d), 0
@@ -219,7 +217,7 @@ class _Cuts:
         products = [
             (unit, [score_form(pre, unit, i) for i in range(len(unit.values))])
             for unit in self.blocks[block].units
-            if unit.kind == SET and unit.scores[0][2]
+            if unit.kind == SET and _is_quadratic(unit, pre)
         ]
         cuts, edges = list(split.points), self.levels[block].edges[node]
         for choice, (start, stop) in zip(split.choice, pairwise([low, *split.points, high]), strict=True):
@@ -262,6 +260,12 @@ class _Cuts:
         if block + 1 == len(self.levels):
             return pre, denominator  # nobody looks at it
         return self.judge.composer.advance(block, pre, denominator, choice)
+
+
+def _is_quadratic(unit: Unit, pre: Integers) -> bool:
+    """Whether a score may be quadratic on the line: a query and a key vary."""
+    r = unit.scores[0][2]
+    return any(pre[0, q : q + r].any() and pre[0, k : k + r].any() for q, k, _ in unit.scores)
 
 
 def _winners(unit: Unit, values: Integers, d: int) -> list[int]:

@@ -413,17 +413,22 @@ class Surd:
     def __float__(self) -> float:
         """A float within 2^−81 + 2^−53 |x| of x."""
         if self._float is None:
-            self._float = float(Fraction(2 * self.floor(80) + 1, 2**81))
+            self._float = (2 * self.floor(80) + 1) / 2**81
         return self._float
 
     def __repr__(self) -> str:
         return f"Surd({self.p} + {self.q}*sqrt({self.d}))"
 
+    def integers(self) -> tuple[int, int, int]:
+        """Return c > 0, a and b with x = (a + b·√d) / c."""
+        common = math.lcm(self.p.denominator, self.q.denominator)
+        p, q = self.p, self.q
+        return common, p.numerator * (common // p.denominator), q.numerator * (common // q.denominator)
+
     def floor(self, bits: int) -> int:
         """Return ⌊x · 2^bits⌋."""
-        p, q = self.p * 2**bits, self.q * 2**bits
-        common = math.lcm(p.denominator, q.denominator)
-        a, b = int(p * common), int(q * common)
+        common, a, b = self.integers()
+        a, b = a << bits, b << bits
         root = math.isqrt(b * b * self.d)  # b√d lies strictly between two integers
         return (a + (root if b > 0 else -root - 1)) // common
 
@@ -503,8 +508,7 @@ def sign_of_polynomial(c0: int, c1: int, c2: int, x: Real) -> int:
     if isinstance(x, Fraction):
         n, m = x.as_integer_ratio()
         return sign((c0 * m + c1 * n) * m + c2 * n * n)
-    m = math.lcm(x.p.denominator, x.q.denominator)
-    p, q = int(x.p * m), int(x.q * m)
+    m, p, q = x.integers()
     return sign_surd((c0 * m + c1 * p) * m + c2 * (p * p + q * q * x.d), (c1 * m + 2 * c2 * p) * q, x.d)
 
 

@@ -589,7 +589,8 @@ def _bounds(block: Block) -> list[float]:
             if unit.slope not in (0, 1, -1):
                 rounding = max(rounding, 2.0)
         elif unit.kind == SET:
-            rounding = max(rounding, len(unit.values) + 2.0)
+            # a mean of K adds K terms a coordinate to the sums of the next stage
+            rounding = max(rounding, len(unit.values) * (block.n_out // block.repeat + 1.0) + 2.0)
     if any(unit.kind == SET and unit.scores[0][2] > 0 for unit in block.units):
         gain *= float(np.sqrt(block.repeat)) * (1 + 1e-15)  # all query tokens may choose the same value
     bias = _norm(b, None) * float(np.sqrt(block.repeat)) * (1 + 1e-12 * b.size)
