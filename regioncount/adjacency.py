@@ -113,8 +113,8 @@ def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray
     equal = np.zeros((len(inner) + len(numbers) + 1, 2), dtype=np.int64)
     flagged, done = np.zeros(len(numbers), dtype=np.uint8), np.zeros(2, dtype=np.int64)
     kernel.match(
-        borders, order, at, corners[ends, 2], ends, others, outline.piece[inner], inner, tags, pieces.patterns, first_column, low,
-        high, continuous, facets, equal, flagged, done,
+        borders, order, at, corners[ends, 2], ends, others, outline.piece[inner], inner, tags, pieces.patterns,
+        first_column, low, high, continuous, facets, equal, flagged, done,
     )  # fmt: skip
     facets, equal = facets[: done[0]], equal[: done[1]]
     open_edges = inner[flagged[border] == 1]
@@ -212,7 +212,9 @@ def touch(outline: Outline, p: int, q: int) -> bool:
     return True
 
 
-def near_pairs(corners: np.ndarray, offsets: np.ndarray, chosen: np.ndarray, group: np.ndarray) -> list[tuple[int, int]]:
+def near_pairs(
+    corners: np.ndarray, offsets: np.ndarray, chosen: np.ndarray, group: np.ndarray
+) -> list[tuple[int, int]]:
     """Pairs of chosen pieces of different groups whose boxes, widened by the corners' radii, meet."""
     reach = corners[:, 2] + 4 * U
     low = np.minimum.reduceat(corners[:, :2] - reach[:, None], offsets[:-1])[chosen]

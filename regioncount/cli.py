@@ -1,4 +1,4 @@
-"""Command line: `regioncount build | count | depth | app | bench`.
+"""Command line: `regioncount build | count | depth | figure | app | bench`.
 
 What a command needs is imported inside that command: `--help` loads neither numpy nor numba. Commands return
 their exit code; `main` turns bad input (InputError) and unusable paths (OSError) into one line on stderr and
@@ -18,9 +18,11 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from regioncount import __version__
 from regioncount.definitions import COUNTABLE, DEFINITIONS, MEANINGS
-from regioncount.errors import InputError, TooManyPieces
+from regioncount.errors import InputError, TooManyPieces, located
 
 if TYPE_CHECKING:
+    from regioncount.domain import Domain
+    from regioncount.network import Network
     from regioncount.partition import CountResult
 
 CONSTRUCTIONS = (
@@ -41,6 +43,10 @@ BUILD_PARAMETERS = {
     "seed": (int, "S", "seed of a random network"),
     "init": (str, "KIND", "distribution of random weights: he or uniform"),
 }
+
+SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
+DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
+WIDTH_HELP = "of a print: single (3.25 inches, default), text (5.5), double (6.75), or inches"
 
 
 class _Parser(argparse.ArgumentParser):
@@ -108,6 +114,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"regioncount {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     names = ", ".join(DEFINITIONS)
+    counted = f"default: all of {names}; R1 on request"
     most_pieces = "most pieces to keep in memory, default 2,000,000"
 
     build = commands.add_parser("build", help="write a named network to a file", allow_abbrev=False)
@@ -127,22 +134,39 @@ def _parser() -> argparse.ArgumentParser:
     )
     count.add_argument("--method", choices=("auto", "interval", "polygon", "grid"), default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
-    count.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}; R1 on request")
+    count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
     count.add_argument("--json", action="store_true", help="print one JSON object")
 
     depth = commands.add_parser("depth", help="counts against depth beside a bound", allow_abbrev=False)
     depth.set_defaults(run=_depth)
-    depth.add_argument("--construction", default="three-step", metavar="NAME", help="default: three-step")
+    depth.add_argument(
+        "--construction",
+        type=lambda text: tuple(dict.fromkeys(text.split(","))),
+        default=("three-step",),
+        metavar="A,B",
+        help="default: three-step",
+    )
     depth.add_argument("--tokens", type=_integers, required=True, metavar="T,T,…", help="numbers of tokens")
     depth.add_argument("--max-depth", type=_positive, required=True, metavar="D", help="depths 1…D")
-    depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=f"default: all of {names}; R1 on request")
+    depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     depth.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     depth.add_argument("-o", "--output", type=Path, metavar="FILE", help="records, one JSON object a line")
-    depth.add_argument(
-        "--figure", type=Path, metavar="FILE", help="drawing: .html, or .pdf, .png, .svg (with a browser)"
+    depth.add_argument("--figure", type=Path, metavar="FILE", help=f"drawing: {DRAWINGS}")
+    depth.add_argument("--width", metavar="W", help=WIDTH_HELP)
+
+    figure = commands.add_parser("figure", help="draw the regions of a network", allow_abbrev=False)
+    figure.set_defaults(run=_figure)
+    figure.add_argument("network", help="network file, .json or .safetensors")
+    figure.add_argument("--domain", help="as for count; default: the file's own")
+    figure.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=DRAWINGS)
+    figure.add_argument(
+        "--color-by", default="linear", metavar="WHAT", help=f"{names}, or value, value:k (output k); default: linear"
     )
+    figure.add_argument("--boundary", action="store_true", help="also draw the decision boundary")
+    figure.add_argument("--width", metavar="W", help=WIDTH_HELP)
+    figure.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
 
     app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
     app.set_defaults(run=_app)
@@ -211,16 +235,11 @@ def _count(arguments: argparse.Namespace) -> int:
     if arguments.method != "grid" and arguments.grid is not None:
         raise InputError("argument --grid: needs --method grid")
 
-    from regioncount import files
-    from regioncount.domain import parse_domain
-
-    network = files.load(arguments.network)
-    if arguments.domain is None and network.domain is None:
-        raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
+    network, domain = _load(arguments)
     result, note = _count_within_memory(
         network,
         arguments.definitions,
-        domain=None if arguments.domain is None else parse_domain(arguments.domain),
+        domain=domain,
         method=arguments.method,
         grid=arguments.grid,
         exact=arguments.exact,
@@ -234,6 +253,17 @@ def _count(arguments: argparse.Namespace) -> int:
     else:
         _print_count(report)
     return 0
+
+
+def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
+    """The network and the domain that was given; None is the network's own."""
+    from regioncount import files
+    from regioncount.domain import parse_domain
+
+    network = files.load(arguments.network)
+    if arguments.domain is None and network.domain is None:
+        raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
+    return network, None if arguments.domain is None else parse_domain(arguments.domain)
 
 
 def _count_within_memory(
@@ -311,54 +341,87 @@ def _print_count(report: dict[str, Any]) -> None:
 
 
 def _depth(arguments: argparse.Namespace) -> int:
-    from regioncount import figures, sweep
+    from regioncount import constructions, sweep
 
     if arguments.output is not None:
         _check_place("-o", arguments.output)
     if arguments.figure is not None:
-        _check_place("--figure", arguments.figure, figures.FORMATS)
+        _check_drawing("--figure", arguments.figure, arguments.width)
+    elif arguments.width is not None:
+        raise InputError("argument --width: needs --figure")
+    names = arguments.construction
+    if len(names) > 1:  # what the last of several could refuse is refused before the first one's work
+        for name in names:
+            constructions.build(name, tokens=arguments.tokens[0], depth=arguments.max_depth)
     records: list[dict[str, Any]] = []
     output = contextlib.nullcontext() if arguments.output is None else sweep.RecordWriter(arguments.output)
-    with output as write, _Progress(len(arguments.tokens) * arguments.max_depth) as progress:
+    with output as write, _Progress(len(names) * len(arguments.tokens) * arguments.max_depth) as progress:
 
         def finished(record: dict[str, Any]) -> None:
             records.append(record)
             if write is not None:
                 write(record)
             progress.clear()
-            _print_record(record, header=len(records) == 1)
+            _print_record(record, records)
             progress.show(len(records))
 
-        sweep.depth_sweep(
-            arguments.construction,
-            arguments.tokens,
-            arguments.max_depth,
-            definitions=arguments.definitions or DEFINITIONS,
-            on_record=finished,
-            max_pieces=arguments.max_pieces,
-        )
+        for name in names:
+            sweep.depth_sweep(
+                name,
+                arguments.tokens,
+                arguments.max_depth,
+                definitions=arguments.definitions or DEFINITIONS,
+                on_record=finished,
+                max_pieces=arguments.max_pieces,
+            )
     if arguments.figure is not None:
         counted = records[0]["counts"]
         definition = "linear" if "linear" in counted else next(iter(counted))
-        figures.write_figure(figures.depth_figure(records, definition), arguments.figure)
+        if arguments.figure.suffix.lower() in SCREEN:
+            from regioncount import figures
+
+            figures.write_figure(figures.depth_figure(records, definition), arguments.figure)
+        else:
+            from regioncount import paper
+
+            drawn = paper.depth_figure(records, definition, arguments.width or "single")
+            paper.write_figure(drawn, arguments.figure)
     return 0
 
 
-def _check_place(option: str, path: Path, formats: Sequence[str] = ()) -> None:
+def _check_place(option: str, path: Path) -> None:
     """Refuse before the work what could only fail after it."""
     if path.is_dir():
         raise InputError(f"argument {option}: {path} is a directory")
     if not path.parent.is_dir():
         raise InputError(f"argument {option}: {path}: there is no folder {path.parent}")
-    if formats and path.suffix.lower() not in formats:
-        raise InputError(f"argument {option}: expected a name in {', '.join(formats)}, got {path.name}")
 
 
-def _print_record(record: dict[str, Any], header: bool) -> None:
+def _check_drawing(option: str, path: Path, width: str | None) -> None:
+    """Refuse a name that no drawing can have, a width that none can have, and prints without matplotlib."""
+    _check_place(option, path)
+    ending = path.suffix.lower()
+    if ending not in SCREEN + PRINT:
+        raise InputError(f"argument {option}: expected a name in {', '.join(SCREEN + PRINT)}, got {path.name}")
+    if ending in PRINT:
+        from regioncount import paper
+
+        paper.check_installed()
+        with located("argument --"):
+            paper.check_width("single" if width is None else width)
+    elif width is not None:
+        raise InputError(f"argument --width: {', '.join(PRINT)} have one, {ending} has none")
+
+
+def _print_record(record: dict[str, Any], records: list[dict[str, Any]]) -> None:
+    """A line of the table; before the first of each construction its name, where there are several, and the header."""
     widths = {name: max(len(name), 12) for name in record["counts"]}
-    if header:
+    before = records[-2]["construction"] if len(records) > 1 else None
+    if record["construction"] != before:
         names = "".join(f"  {name:>{width}}" for name, width in widths.items())
-        print(f"{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
+        if before is not None:
+            print()
+        print(f"{record['construction']}\n{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
     counts = "".join(f"  {record['counts'][name]:>{width},}" for name, width in widths.items())
     bound = "" if record["bound"] is None else f"{record['bound']:,}"
     certified = "yes" if record["certified"] else "no"
@@ -387,6 +450,42 @@ class _Progress:
     def clear(self) -> None:
         if self.visible:
             print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+
+# --- figure
+
+
+def _figure(arguments: argparse.Namespace) -> int:
+    _check_drawing("-o", arguments.output, arguments.width)
+    network, domain = _load(arguments)
+    if arguments.boundary and network.output_dim < 2:
+        raise InputError(f"argument --boundary: {arguments.network} has a single output, a boundary needs 2")
+
+    from regioncount import drawing
+    from regioncount.partition import subdivide
+
+    with located("argument --color-by: "):
+        shade = drawing.shade(network, arguments.color_by)
+    limit = {} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}
+    partition = subdivide(network, domain, **limit)
+    if arguments.output.suffix.lower() in SCREEN:
+        from regioncount import figures
+
+        figures.write_figure(
+            figures.partition_figure(partition, arguments.color_by, arguments.boundary), arguments.output
+        )
+    else:
+        from regioncount import paper
+
+        width = arguments.width or "single"
+        paper.write_figure(
+            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width), arguments.output
+        )
+    print(f"{arguments.output}: {drawing.headline(partition, shade.definition)[0]}; {drawing.footing(partition)}")
+    if arguments.boundary:
+        boundary = partition.decision_boundary()
+        print(", ".join(drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)))
+    return 0
 
 
 # --- app

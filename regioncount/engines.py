@@ -175,7 +175,10 @@ class Judge:
             return ties[maps[0]], []
         crossings: list[Real] = []
         for p, q in combinations(maps, 2):
-            roots = real_roots(*(a - b for a, b in zip(p, q, strict=True)))
+            c0, c1, c2 = (a - b for a, b in zip(p, q, strict=True))
+            if not c2 and sign_of_polynomial(c0, c1, 0, low) * sign_of_polynomial(c0, c1, 0, high) >= 0:
+                continue
+            roots = real_roots(c0, c1, c2)
             crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
         crossings.sort(key=cmp_to_key(compare))
         points: list[Real] = [low]

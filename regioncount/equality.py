@@ -1,8 +1,9 @@
 """Which pieces have the same affine map, exactly.
 
-Three steps, from cheap to dear: maps whose floats differ by more than their errors differ; of the others, those whose *effective
-patterns* agree (choices that still reach the output through non-zero weights) are equal by structure; what is left is composed
-exactly, once for each effective pattern.  Pieces of the line whose exact state is known skip the second step.
+Three steps, from cheap to dear: maps whose floats differ by more than their errors differ; of the others, those whose
+*effective patterns* agree (choices that still reach the output through non-zero weights) are equal by structure; what
+is left is composed exactly, once for each effective pattern.  Pieces of the line whose exact state is known skip the
+second step.
 """
 
 from __future__ import annotations
@@ -84,7 +85,9 @@ def _renumber(labels: np.ndarray) -> np.ndarray:
 
 
 def _close_maps(maps: np.ndarray, errors: np.ndarray) -> np.ndarray:
-    """Clusters such that equal maps lie in one cluster: runs of close values of one fixed linear function of the coefficients."""
+    """Clusters such that equal maps lie in one cluster: runs of close values of one fixed linear function of the
+    coefficients.
+    """
     n = len(maps)
     flat = maps.reshape(n, -1)
     weights = np.random.default_rng(0).uniform(0.5, 1.0, flat.shape[1])
@@ -106,7 +109,9 @@ def _close_maps(maps: np.ndarray, errors: np.ndarray) -> np.ndarray:
 
 
 def effective_patterns(lowered: Lowered, patterns: np.ndarray) -> np.ndarray:
-    """Patterns with the columns masked of units that cannot reach the output through the chosen values: equal ones, equal maps."""
+    """Patterns with the columns masked of units that cannot reach the output through the chosen values: equal ones,
+    equal maps.
+    """
     out = np.full_like(patterns, _MASKED)
     for start in range(0, len(patterns), 4096):
         part = slice(start, start + 4096)

@@ -175,7 +175,14 @@ class _Builder:
         return Lowered(self.network, tuple(self.blocks), self.column)
 
     def emit(
-        self, weight: ExactArray, bias: ExactArray, repeat: int, units: Sequence[Unit], n_out: int, layer: int, column: int
+        self,
+        weight: ExactArray,
+        bias: ExactArray,
+        repeat: int,
+        units: Sequence[Unit],
+        n_out: int,
+        layer: int,
+        column: int,
     ) -> None:
         self.blocks.append(Block(weight, bias, repeat, tuple(units), n_out, layer, self.column, column))
         self.column = column
@@ -226,9 +233,7 @@ class _Builder:
         rows, width = weight.shape[0], out_weight.shape[1]
         allowed, column = layer.allowed(tokens), self.column
         base = dim if layer.residual else 0
-        units = [
-            Unit(PASS, t * width + i, 1, (t * rows + i,)) for t in range(tokens) for i in range(base)
-        ]
+        units = [Unit(PASS, t * width + i, 1, (t * rows + i,)) for t in range(tokens) for i in range(base)]
         for q, k, r, v, n_values, out in parts:
             for t in range(tokens):
                 keys = [s for s in range(tokens) if allowed[t, s]]
@@ -302,9 +307,7 @@ def attention_stage(
             biases.append(part.bias)
         out_weights.append(head.output.weight)
         bias = head.output.bias
-        if out_bias is None:
-            out_bias = bias
-        elif out_bias.is_float and bias.is_float and not (out_bias.view.any() or bias.view.any()):
+        if out_bias is None or out_bias.is_float and bias.is_float and not (out_bias.view.any() or bias.view.any()):
             out_bias = bias
         else:
             out_bias = ExactArray(out_bias.fractions() + bias.fractions())
@@ -348,10 +351,10 @@ def _float_integers(view: np.ndarray) -> tuple[Integers, int]:
 class Composer:
     """Exact affine maps of a lowered network on the cells of activation patterns.
 
-    The input is x = centre + scale·ξ, coordinate by coordinate, with ξ the engine's own coordinates, so that windows far
-    from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)`` (slopes, then the constant) over
-    one positive denominator.  Maps are remembered for the last patterns asked for, block by block, so that patterns
-    that share a beginning share the work.
+    The input is x = centre + scale·ξ, coordinate by coordinate, with ξ the engine's own coordinates, so that windows
+    far from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)``
+    (slopes, then the constant) over one positive denominator.  Maps are remembered for the last patterns asked for,
+    block by block, so that patterns that share a beginning share the work.
     """
 
     def __init__(
@@ -372,7 +375,7 @@ class Composer:
         return other
 
     def pre(self, block: int, pattern: Any) -> tuple[Integers, int]:
-        """The exact map of ``pre`` of a block on the cell of ``pattern`` (uint8 (n_columns,), or a beginning of one)."""
+        """The exact map of ``pre`` of a block on the cell of ``pattern``, uint8 (n_columns,) or a beginning."""
         first = self.lowered.blocks[block].first_column
         key = (block, np.ascontiguousarray(pattern[:first], dtype=np.uint8).tobytes())
         found = self._memory.get(key)
@@ -456,7 +459,9 @@ class Composer:
 
 
 def score_form(pre: Integers, unit: Unit, candidate: int) -> list[int]:
-    """A candidate's score as a polynomial of the coordinates of the map ``pre``, up to its denominator; see ``Composer.score``."""
+    """A candidate's score as a polynomial of the coordinates of the map ``pre``, up to its denominator; see
+    ``Composer.score``.
+    """
     if unit.kind == BIT:
         return linear_form(pre[:, unit.values[0]])
     q, k, r = unit.scores[candidate]
@@ -499,11 +504,11 @@ def multiply_forms(p: Any, q: Any) -> list[int]:
 class Program(NamedTuple):
     """A lowered network as flat arrays, for the kernels; columns are named in ``kernels.predicates``.
 
-    ``blocks`` one row a block; ``bound`` per block upper bounds of the spectral norm of W, its Frobenius norm, the 2-norm of
-    the bias, the gain of the selection (how much it can lengthen an error) and its relative rounding; ``weight`` every W
-    transposed ``(cols, rows)``; ``bias`` and ``norm`` (2-norm) of each row of W; ``units`` and ``candidates`` one row each; ``slope``
-    of BIT units; ``order`` the choosing units of each block in a fixed random order: incremental subdivision by n lines costs
-    O(n²) in random order, and a fixed one makes runs repeatable.
+    ``blocks`` one row a block; ``bound`` per block upper bounds of the spectral norm of W, its Frobenius norm, the
+    2-norm of the bias, the gain of the selection (how much it can lengthen an error) and its relative rounding;
+    ``weight`` every W transposed ``(cols, rows)``; ``bias`` and ``norm`` (2-norm) of each row of W; ``units`` and
+    ``candidates`` one row each; ``slope`` of BIT units; ``order`` the choosing units of each block in a fixed random
+    order: incremental subdivision by n lines costs O(n²) in random order, and a fixed one makes runs repeatable.
     """
 
     blocks: np.ndarray
@@ -537,7 +542,16 @@ def _flatten(lowered: Lowered) -> Program:
         for unit in block.units:
             columns = unit.columns or (-1,)
             units.append(
-                [unit.kind, unit.out, unit.n_values, len(candidates), len(unit.values), next(affine), unit.values[0], columns[0]]
+                [
+                    unit.kind,
+                    unit.out,
+                    unit.n_values,
+                    len(candidates),
+                    len(unit.values),
+                    next(affine),
+                    unit.values[0],
+                    columns[0],
+                ]
             )
             slopes.append(float(unit.slope))
             scores = unit.scores or [(-1, unit.values[0], 0)]
@@ -557,7 +571,8 @@ def _flatten(lowered: Lowered) -> Program:
         w_at, b_at, o_at = w_at + w.size, b_at + b.size, o_at + len(choosing)
     ints = np.int64
     return Program(
-        np.array(blocks, dtype=ints), np.array(bounds), np.concatenate(weights), np.concatenate(biases), np.concatenate(norms),
+        np.array(blocks, dtype=ints), np.array(bounds),
+        np.concatenate(weights), np.concatenate(biases), np.concatenate(norms),
         np.array(units, dtype=ints).reshape(-1, 8), np.array(candidates, dtype=ints).reshape(-1, 5),
         np.array(slopes, dtype=np.float64), np.concatenate(order).astype(ints),
     )  # fmt: skip
@@ -576,7 +591,9 @@ def _bounds(block: Block) -> list[float]:
     w, b = block.weight.view, block.bias.view
     frobenius = _norm(w, None) * (1 + 1e-12 * w.size)
     with np.errstate(all="ignore"):
-        ones = float(np.sqrt(np.abs(w).sum(axis=0).max()) * np.sqrt(np.abs(w).sum(axis=1).max())) * (1 + 1e-12 * sum(w.shape))
+        ones = float(np.sqrt(np.abs(w).sum(axis=0).max()) * np.sqrt(np.abs(w).sum(axis=1).max())) * (
+            1 + 1e-12 * sum(w.shape)
+        )
         spectral = ones
         if np.isfinite(frobenius) and min(w.shape) <= 1024:
             # LAPACK's singular values are exact for a matrix within a modest multiple of u of this one
@@ -605,12 +622,11 @@ def _norm(values: np.ndarray, axis: int | None) -> Any:
     return float(norms.item()) if axis is None else np.squeeze(norms, axis=axis)
 
 
-
 def _affine_units(lowered: Lowered) -> list[bool]:
     """For every unit whether its scores are affine on every piece *by the zeros of the weights alone*.
 
-    A coordinate is constant on pieces if only constant ones feed it; a product of a constant and an affine coordinate is
-    affine.  Products that are affine for another reason are recognised piece by piece, exactly.
+    A coordinate is constant on pieces if only constant ones feed it; a product of a constant and an affine coordinate
+    is affine.  Products that are affine for another reason are recognised piece by piece, exactly.
     """
     varies = np.ones(lowered.network.input_dim, dtype=bool)
     flags = []

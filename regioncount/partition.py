@@ -11,7 +11,7 @@ import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -25,6 +25,9 @@ from regioncount.errors import InputError, shown
 from regioncount.exact import nearest_float
 from regioncount.lowering import Lowered, lower
 from regioncount.network import Network
+
+if TYPE_CHECKING:
+    from regioncount.boundary import DecisionBoundary
 
 MAX_PIECES = 2_000_000
 METHODS = ("auto", "interval", "polygon", "grid")
@@ -325,6 +328,32 @@ class Partition:
     @cached_property
     def _labels(self) -> _Labels:
         return _Labels(self)
+
+    def decision_boundary(self) -> DecisionBoundary:
+        """Where the greatest output changes: one segment for each piece and pair of outputs tied for greatest there.
+
+        Jumps across borders of attention are listed apart; :mod:`regioncount.boundary` says what counts.  The number of
+        segments, ``decision_boundary().count``, is exact.
+
+        Raises
+        ------
+        InputError
+            If the network has a single output.
+
+        Examples
+        --------
+        >>> import regioncount as rc
+        >>> network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu", ([[1, 0], [0, 1]], [0, 0])])
+        >>> rc.subdivide(network, "-1:1,-1:1").decision_boundary().count
+        1
+        """
+        return self._decision_boundary
+
+    @cached_property
+    def _decision_boundary(self) -> DecisionBoundary:
+        from regioncount.boundary import decision_boundary
+
+        return decision_boundary(self)
 
     def check_invariants(self) -> None:
         """Check what must hold of every partition; a violation raises AssertionError that says what and where.

@@ -3,8 +3,8 @@
 Kernels allocate nothing: all arrays, scratch included, are passed in.  So they are compiled without numba's reference
 counting, whose atomic increments cost a call that passes forty arrays 860 ns instead of 2.5 ns (measured).
 
-numba reuses a cached function even when only a callee in another file has changed, so the cache folder carries a hash of
-all sources of this package.  Where no folder can be written, nothing is cached and each process compiles anew.
+numba reuses a cached function even when only a callee in another file has changed, so the cache folder carries a hash
+of all sources of this package.  Where no folder can be written, nothing is cached and each process compiles anew.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ def njit(function: Callable[..., Any]) -> Any:
 
 
 def inlined(function: Callable[..., Any]) -> Any:
-    """:func:`njit`, inlined into its callers: for what runs at every node, where passing the arrays costs more than the work."""
+    """:func:`njit`, inlined into its callers: for what runs at every node, where passing the arrays costs more than
+    the work.
+    """
     return _compiled(function, forceinline=True)
 
 

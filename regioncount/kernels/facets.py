@@ -1,23 +1,24 @@
 """Facets in the plane: overlaps of the edges on the two sides of each border, found by merging two sorted lists.
 
-Along a border (the cut of one split) the edges of each side tile the same segment, so a merge of their end points gives all overlaps;
-only the order of two end points has to be decided.  Floats decide where radii keep them apart.  Two end points are equal for certain
-where the same unit's line makes both and the patterns differ before it in nothing but the border's own unit, if that passes on
-its score (ReLU, maxout: the two sides' maps then differ by a multiple of a function that vanishes on the border), or in nothing at
-all.  A border with an order that is still open is flagged, for exact arithmetic.
+Along a border (the cut of one split) the edges of each side tile the same segment, so a merge of their end points
+gives all overlaps; only the order of two end points has to be decided.  Floats decide where radii keep them apart.
+Two end points are equal for certain where the same unit's line makes both and the patterns differ before it in
+nothing but the border's own unit, if that passes on its score (ReLU, maxout: the two sides' maps then differ by a
+multiple of a function that vanishes on the border), or in nothing at all.  A border with an order that is still open
+is flagged, for exact arithmetic.
 """
 
 from __future__ import annotations
 
 from regioncount.kernels import njit
-from regioncount.kernels.predicates import U
+from regioncount.kernels.predicates import apart
 
 LESS, EQUAL, GREATER = -1, 0, 1
 
 
 @njit
 def same_line(tags, patterns, first_column, unit_low, unit_high, continuous, border_edge, x, p, y, q):
-    """Whether edges x of piece p and y of piece q lie on lines that cross the border in the same point, by structure."""
+    """Whether edges x of piece p and y of piece q lie on lines that cross the border in one point, by structure."""
     for k in range(4):
         if tags[x, k] != tags[y, k]:
             return False
@@ -36,22 +37,22 @@ def in_order(first, last, order, at, radius):
     """Whether the edges order[first:last] are certainly longer than their ends' radii, and follow one another."""
     for i in range(first, last):
         e = order[i]
-        if not at[e, 1] - at[e, 0] > radius[e, 0] + radius[e, 1] + 64.0 * U:
+        if not at[e, 1] - at[e, 0] > apart(radius[e, 0], radius[e, 1]):
             return False
     return True
 
 
 @njit
 def match(
-    borders, order, at, radius, corner, other, piece, edge, tags, patterns, first_column, unit_low, unit_high, continuous, facets, equal,
-    flagged, done,
+    borders, order, at, radius, corner, other, piece, edge, tags, patterns, first_column, unit_low, unit_high,
+    continuous, facets, equal,     flagged, done,
 ):  # fmt: skip
     """Merge the two sides of every border.
 
-    ``borders`` (n, 3): first edge, first edge of side 1, end, in ``order``.  For edge e (number edge[e] in ``tags``), along the border: ``at`` and ``radius``
-    (E, 2) of its two ends, ``corner`` (E, 2) and ``other`` (E, 2) the corners there and the edge that meets it there.  Writes
-    ``facets`` (piece of side 0, piece of side 1, border, corner at start, at end), ``equal`` pairs of corners, ``flagged``
-    borders; done[0], done[1]: how many facets and pairs.
+    ``borders`` (n, 3): first edge, first edge of side 1, end, in ``order``.  For edge e (number edge[e] in ``tags``),
+    along the border: ``at`` and ``radius`` (E, 2) of its two ends, ``corner`` (E, 2) and ``other`` (E, 2) the corners
+    there and the edge that meets it there.  Writes ``facets`` (piece of side 0, piece of side 1, border, corner at
+    start, at end), ``equal`` pairs of corners, ``flagged`` borders; done[0], done[1]: how many facets and pairs.
     """
     n = 0
     m = 0
@@ -61,7 +62,12 @@ def match(
         n0 = n
         m0 = m
         flagged[b] = 0
-        if i == middle or j == end or not in_order(i, middle, order, at, radius) or not in_order(j, end, order, at, radius):
+        if (
+            i == middle
+            or j == end
+            or not in_order(i, middle, order, at, radius)
+            or not in_order(j, end, order, at, radius)
+        ):
             flagged[b] = 1
             continue
         start = corner[order[i], 0]
@@ -71,7 +77,7 @@ def match(
         while i < middle and j < end:
             e, f = order[i], order[j]
             gap = at[e, 1] - at[f, 1]
-            room = radius[e, 1] + radius[f, 1] + 64.0 * U
+            room = apart(radius[e, 1], radius[f, 1])
             if i == middle - 1 and j == end - 1:
                 s = EQUAL
             elif i == middle - 1:
@@ -83,7 +89,17 @@ def match(
             elif gap < -room:
                 s = LESS
             elif same_line(
-                tags, patterns, first_column, unit_low, unit_high, continuous, edge[e], other[e, 1], piece[e], other[f, 1], piece[f]
+                tags,
+                patterns,
+                first_column,
+                unit_low,
+                unit_high,
+                continuous,
+                edge[e],
+                other[e, 1],
+                piece[e],
+                other[f, 1],
+                piece[f],
             ):
                 s = EQUAL
             else:

@@ -1,15 +1,18 @@
 """Interval engine: depth-first subdivision of an interval by affine and quadratic scores.
 
-A frame of the stack is a piece on which all blocks before its own are decided.  One step finds, for every unit of the frame's block,
-where its winner changes inside the piece (*events*: roots of affine functions, crossings of an upper envelope of parabolas),
-sorts them, and replaces the frame by the pieces between them, the leftmost on top, so that leaves come out from left to right.
+A frame of the stack is a piece on which all blocks before its own are decided.  One step finds, for every unit of the
+frame's block, where its winner changes inside the piece (*events*: roots of affine functions, crossings of an upper
+envelope of parabolas), sorts them, and replaces the frame by the pieces between them, the leftmost on top, so that
+leaves come out from left to right.
 
-Floats decide only with proven bounds (``predicates``): a root x of D carries a radius r verified by D(x − r) > 0 > D(x + r).  Wherever a
-sign, a count of roots or an order of events is not certain, the step changes nothing and returns EXACT; the caller finds the events
-of that frame in exact arithmetic, writes them to ``events`` and calls ``spread``.
+Floats decide only with proven bounds (``predicates``): a root x of D carries a radius r verified by D(x − r) > 0 >
+D(x + r).  Wherever a sign, a count of roots or an order of events is not certain, the step changes nothing and
+returns EXACT; the caller finds the events of that frame in exact arithmetic, writes them to ``events`` and calls
+``spread``.
 
-An exact split depends on the *state* of a piece alone: its block and the exact values of the block's map at its two ends.  Pieces of
-deep constructions share few states, so splits are kept by state (``Memo``) and pieces of a known state need no decision at all.
+An exact split depends on the *state* of a piece alone: its block and the exact values of the block's map at its two
+ends.  Pieces of deep constructions share few states, so splits are kept by state (``Memo``) and pieces of a known
+state need no decision at all.
 """
 
 from __future__ import annotations
@@ -20,21 +23,71 @@ import numpy as np
 
 from regioncount.kernels import inlined, njit
 from regioncount.kernels.predicates import (
-    B_AT, BIT, CAND_LO, COL_HI, COL_LO, COLS, COLUMN, FIRST, GAIN, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_VALUES,
-    ORDER_AT, OUT, PASS, QUERY, REPEAT, ROUNDING, ROWS, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH, decide, mix,
-    stage_errors, sum_of_squares,
+    B_AT,
+    BIT,
+    CAND_LO,
+    COL_HI,
+    COL_LO,
+    COLS,
+    COLUMN,
+    FIRST,
+    GAIN,
+    KEY,
+    KIND,
+    N_CANDIDATES,
+    N_CHOOSE,
+    N_PRE,
+    N_VALUES,
+    ORDER_AT,
+    OUT,
+    PASS,
+    QUERY,
+    REPEAT,
+    ROUNDING,
+    ROWS,
+    UNDECIDED,
+    UNIT_HI,
+    UNIT_LO,
+    VALUE,
+    W_AT,
+    WIDTH,
+    falling_root,
+    falls,
+    mix,
+    norm_above,
+    place_radius,
+    product_error,
+    row_error,
+    sign_between,
+    stage_errors,
+    use_error,
 )  # fmt: skip
 
 OK, EXACT, GROW_FRAMES, GROW_EVENTS, GROW_LOG, FULL, LIMIT = range(7)
 # columns of Run.state
-TOP, N_EVENTS, N_PIECES, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, NO_FLOATS, FINGERPRINTS, N_PRINTS, N_LOG, N_FLOATS = range(12)
+(
+    TOP,
+    N_EVENTS,
+    N_PIECES,
+    FIRST_BLOCK,
+    LAST_BLOCK,
+    EMIT,
+    MAX_PIECES,
+    NO_FLOATS,
+    FINGERPRINTS,
+    N_PRINTS,
+    N_LOG,
+    N_FLOATS,
+) = range(12)
 LEFT, RIGHT = range(2)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
 
 
 class Stack(NamedTuple):
-    """Frames: ends (F, 2, 2) x and radius; tags (F, 2, 4) block, unit, i, j; block (F,); map (F, 2, N); pattern (F, n_columns);
-    state (F,) the exact state of the piece, −1 if not known; marks (F, 2) the cuts at its ends, numbers in ``Run.log``."""
+    """Frames: ends (F, 2, 2) x and radius; tags (F, 2, 4) block, unit, i, j; block (F,); map (F, 2, N); pattern (F,
+    n_columns); state (F,) the exact state of the piece, −1 if not known; marks (F, 2) the cuts at its ends, numbers
+    in ``Run.log``.
+    """
 
     ends: np.ndarray
     tags: np.ndarray
@@ -46,15 +99,18 @@ class Stack(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """For each block the frame being subdivided: map (B, 3, N), row 2 the error of a value anywhere on the domain; norm (B, 4, 2)."""
+    """For each block the frame being subdivided: map (B, 3, N), row 2 the error of a value anywhere on the domain;
+    norm (B, 4, 2).
+    """
 
     map: np.ndarray
     norm: np.ndarray
 
 
 class Events(NamedTuple):
-    """Where units change: x and radius (E, 2), tags (E, 3) unit, i, j in the order found; order (E,); score (C, 4) polynomials with
-    error; choice (E + 1, columns of the block); varies (U,) whether a unit has an event."""
+    """Where units change: x and radius (E, 2), tags (E, 3) unit, i, j in the order found; order (E,); score (C, 4)
+    polynomials with error; choice (E + 1, columns of the block); varies (U,) whether a unit has an event.
+    """
 
     at: np.ndarray
     tags: np.ndarray
@@ -67,10 +123,11 @@ class Events(NamedTuple):
 
 
 class Memo(NamedTuple):
-    """Exact splits already made.  ``split`` (S, 3) for each state: first event, number of events (−1 where the split is not known),
-    number of the split.  For every event its place in the piece as a float in (0, 1) and its tag (unit, i, j).  ``child`` states and
-    rows of ``choice`` are one more a split than events, so they start at first event + number of the split; ``varies`` a row a
-    split."""
+    """Exact splits already made.  ``split`` (S, 3) for each state: first event, number of events (−1 where the split
+    is not known), number of the split.  For every event its place in the piece as a float in (0, 1) and its tag
+    (unit, i, j).  ``child`` states and rows of ``choice`` are one more a split than events, so they start at first
+    event + number of the split; ``varies`` a row a split.
+    """
 
     split: np.ndarray
     place: np.ndarray
@@ -81,8 +138,9 @@ class Memo(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Counters; fingerprints (P, 3): block and 126 bits of the pattern up to it; ``log`` (L, 3) how each cut was made: the marks of
-    the ends of the piece that it cuts, and its number in ``Memo`` (−1: found by floats)."""
+    """Counters; fingerprints (P, 3): block and 126 bits of the pattern up to it; ``log`` (L, 3) how each cut was
+    made: the marks of the ends of the piece that it cuts, and its number in ``Memo`` (−1: found by floats).
+    """
 
     state: np.ndarray
     counts: np.ndarray
@@ -91,7 +149,7 @@ class Run(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: ends (n, 2, 2), tags (n, 2, 4), patterns, output maps and, last, their errors (n, 2, out + 1)."""
+    """Finished pieces: ends (n, 2, 2), tags (n, 2, 4), patterns, output maps and last their errors (n, 2, out + 1)."""
 
     ends: np.ndarray
     tags: np.ndarray
@@ -124,9 +182,9 @@ def enter_block(prog, run, stack, roots, f):
         for t in range(row[REPEAT]):
             for r in range(row[ROWS]):
                 at = row[B_AT] + r
-                error[t * row[ROWS] + r] = prog.norm[at] * tau + 4.0 * U * abs(prog.bias[at])
+                error[t * row[ROWS] + r] = row_error(prog.norm[at], tau, prog.bias[at])
     for k in range(2):
-        roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
+        roots.norm[b, NORMS, k] = norm_above(m[k], n)
 
 
 @njit
@@ -143,7 +201,9 @@ def enter_scores(prog, stack, roots, events, f):
 
 @njit
 def score_polynomial(prog, roots, b, c, score, at):
-    """Write the score of candidate c: coefficients of 1, x, x² and a bound of their summed errors, rounding of use included."""
+    """Write the score of candidate c: coefficients of 1, x, x² and a bound of their summed errors, rounding of use
+    included.
+    """
     m = roots.map[b]
     width = prog.candidates[c, WIDTH]
     k = prog.candidates[c, KEY]
@@ -169,89 +229,8 @@ def score_polynomial(prog, roots, b, c, score, at):
         score[at, 0] = s0
         score[at, 1] = s1
         score[at, 2] = s2
-        score[at, 3] = 1.1 * (e * (size_q + size_k + e) + (width + 8) * U * size_q * size_k)
-    score[at, 3] += 8.0 * U * (abs(score[at, 0]) + abs(score[at, 1]) + abs(score[at, 2])) + TINY
-
-
-@inlined
-def sign_between(p, x, r):
-    """Sign of the polynomial (d0, d1, d2, error) everywhere within r of x, |x| ≤ 1, or UNDECIDED."""
-    slope = abs(p[1]) + 2.0 * abs(p[2])
-    value = p[0] + x * (p[1] + x * p[2])
-    return decide(value, 1.01 * (p[3] + 4.0 * U * (abs(p[0]) + slope) + slope * r * (1.0 + r)))
-
-
-@njit
-def falling_root(p, low, high):
-    """The root in (low, high) of p, positive at low and negative at high with one sign change: (x, r); r = inf if unproven."""
-    d0, d1, d2 = p[0], p[1], p[2]
-    x = 2.0
-    if abs(d2) > 0.0:
-        disc = d1 * d1 - 4.0 * d2 * d0
-        if disc > 0.0:
-            q = -0.5 * (d1 + np.copysign(np.sqrt(disc), d1))
-            x = q / d2
-            if not (low <= x <= high) and q != 0.0:
-                x = d0 / q
-    elif d1 != 0.0:
-        x = -d0 / d1
-    if not (low <= x <= high):
-        a, b = low, high
-        for _ in range(80):
-            x = 0.5 * (a + b)
-            if d0 + x * (d1 + x * d2) > 0.0:
-                a = x
-            else:
-                b = x
-    slope = abs(d1 + 2.0 * d2 * x)
-    value = abs(d0 + x * (d1 + x * d2))
-    r = 2.0 * (value + 1.1 * p[3] + 8.0 * U * (abs(d0) + abs(d1) + abs(d2))) / slope + 4.0 * U
-    if r < 1e-3 and sign_between(p, x - r, 0.0) == 1 and sign_between(p, x + r, 0.0) == -1:
-        return x, r
-    return x, np.inf
-
-
-@njit
-def falls(p, x0, r0, x1, r1, from_root):
-    """Whether p, positive just right of x0, becomes negative before x1: 0 no, 1 yes, UNDECIDED.
-
-    ``from_root``: x0 is a root of p itself, where it rises.  Returns also a bracket of the sign change.
-    """
-    d1, d2 = p[1], p[2]
-    error = 1.1 * p[3] + 4.0 * U * (abs(d1) + 2.0 * abs(d2))
-    low = d1 + 2.0 * d2 * x0
-    high = d1 + 2.0 * d2 * x1
-    slack = 2.0 * error + 2.0 * (abs(d2) + error) * max(r0, r1)
-    monotone = min(abs(low), abs(high)) > slack and (low > 0.0) == (high > 0.0)
-    if from_root:
-        if monotone:
-            return 0, x0, x1
-        if d2 < -2.0 * error:  # rises, turns, and may come down again
-            s = sign_between(p, x1, r1)
-            peak = -d1 / (2.0 * d2)
-            if s == 1:
-                return 0, x0, x1
-            if s == -1 and x0 < peak < x1 and sign_between(p, peak, 0.0) == 1:
-                return 1, peak, x1
-        return UNDECIDED, x0, x1
-    if sign_between(p, x0, r0) != 1:
-        return UNDECIDED, x0, x1
-    s = sign_between(p, x1, r1)
-    if monotone or d2 < -2.0 * error:
-        if s == UNDECIDED:
-            return UNDECIDED, x0, x1
-        return (1 if s == -1 else 0), x0, x1
-    if d2 > 2.0 * error:
-        if s == -1:
-            return 1, x0, x1
-        bottom = -d1 / (2.0 * d2)
-        t = sign_between(p, min(max(bottom, x0), x1), 0.0)
-        if t == -1:
-            return 1, x0, min(max(bottom, x0), x1)
-        depth = p[0] - d1 * d1 / (4.0 * d2)  # the least value; its derivatives by the coefficients are 1, d1/2d2, (d1/2d2)²
-        if decide(depth, 4.0 * p[3] * (1.0 + abs(d1 / d2)) ** 2 + 16.0 * U * (abs(p[0]) + d1 * d1 / abs(d2))) == 1:
-            return 0, x0, x1
-    return UNDECIDED, x0, x1
+        score[at, 3] = product_error(e, size_q, size_k, width)
+    score[at, 3] += use_error(score[at])
 
 
 @inlined
@@ -274,7 +253,7 @@ def difference(score, i, j, p):
 
 @njit
 def find_events(prog, run, stack, roots, events, f, p, best):
-    """All events of the units of frame f, with their winners just right of its left end; p and best (4,) are scratch."""
+    """All events of the units of frame f, and the winners right of its left end; p and best (4,) are scratch."""
     b = stack.block[f]
     row = prog.blocks[b]
     n = 0
@@ -340,7 +319,9 @@ def leader(score, base, count, x, r, p):
 
 @njit
 def walk(events, n, unit, base, count, current, x0, r0, x1, r1, p, best):
-    """Follow the upper envelope of a unit's scores from x0 to x1: appends its events; (their number, whether all is certain)."""
+    """Follow the upper envelope of a unit's scores from x0 to x1: appends its events; (their number, whether all is
+    certain).
+    """
     previous = -1
     at, radius = x0, r0
     for _ in range(count * count + 1):
@@ -374,7 +355,9 @@ def walk(events, n, unit, base, count, current, x0, r0, x1, r1, p, best):
 
 @njit
 def sort_events(prog, run, stack, events, f):
-    """Order the events, check that they are apart from each other and from the ends, and write the choices between them."""
+    """Order the events, check that they are apart from each other and from the ends, and write the choices between
+    them.
+    """
     n = run.state[N_EVENTS]
     b = stack.block[f]
     low = prog.blocks[b, COL_LO]
@@ -434,7 +417,9 @@ def sift(at, order, start, n):
 
 @njit
 def add_unit(prog, stack, roots, to, b, unit, choice, low):
-    """Add the chosen value of a unit to the next map of frame ``to``; ``choice`` holds the columns of the block from ``low`` on."""
+    """Add the chosen value of a unit to the next map of frame ``to``; ``choice`` holds the columns of the block from
+    ``low`` on.
+    """
     first = prog.units[unit, FIRST]
     kind = prog.units[unit, KIND]
     count = prog.units[unit, N_CANDIDATES]
@@ -459,7 +444,9 @@ def add_unit(prog, stack, roots, to, b, unit, choice, low):
 
 @inlined
 def add_value(prog, stack, roots, to, b, coordinate, value, factor):
-    """Add factor * pre[value] of block b, as coordinate ``coordinate`` of the next state, to the next map of frame ``to``."""
+    """Add factor * pre[value] of block b, as coordinate ``coordinate`` of the next state, to the next map of frame
+    ``to``.
+    """
     rows = prog.blocks[b + 1, ROWS]
     cols = prog.blocks[b + 1, COLS]
     at = prog.blocks[b + 1, W_AT] + (coordinate % cols) * rows
@@ -481,7 +468,6 @@ def spread(prog, run, stack, roots, events, f):
     """Replace frame f by the pieces between its events (in ``events.order``, with ``choice``), the leftmost on top."""
     b = stack.block[f]
     row = prog.blocks[b]
-    low = row[COL_LO]
     n = run.state[N_EVENTS]
     last = run.state[LAST_BLOCK]
     if f + n + 1 >= stack.block.shape[0]:
@@ -636,7 +622,7 @@ def recall(prog, stack, events, memo, f):
     for q in range(n):
         place = memo.place[first + q]
         events.at[q, 0] = left + place * (right - left)
-        events.at[q, 1] = max(stack.ends[f, LEFT, 1], stack.ends[f, RIGHT, 1]) + 8.0 * U
+        events.at[q, 1] = place_radius(stack.ends[f, LEFT, 1], stack.ends[f, RIGHT, 1])
         for k in range(3):
             events.tags[q, k] = memo.tags[first + q, k]
         events.order[q] = q

@@ -1,14 +1,16 @@
 """Polygon engine: depth-first subdivision of a convex polygon by affine scores, one piece at a time.
 
-A *frame* of the stack is a piece: its corners with radii, the line of each edge (edge i joins corners i and i+1), the units
-still open in it (its conflict list), the map that the decided units have built so far for the next block, and its pattern.
-Only the path from the root to one leaf is in memory.  A frame is a ROOT when a block has just been decided and the next is to be
-entered, OPEN while units of its block are open, DEAD when its children have replaced it.
+A *frame* of the stack is a piece: its corners with radii, the line of each edge (edge i joins corners i and i+1), the
+units still open in it (its conflict list), the map that the decided units have built so far for the next block, and
+its pattern. Only the path from the root to one leaf is in memory.  A frame is a ROOT when a block has just been
+decided and the next is to be entered, OPEN while units of its block are open, DEAD when its children have replaced
+it.
 
-Every sign comes from ``predicates``.  A sign that floats cannot tell and that the table of verdicts does not know is written to
-``request`` and the kernel returns REQUEST without having changed the frame; the caller settles it exactly, stores the verdict
-and calls again.  Keys of verdicts are made from the *lines* that meet in a corner and the line that is asked about, so they are
-the same after re-entry.  The kernel can be started on any stack: a whole domain, or one frame of another run.
+Every sign comes from ``predicates``.  A sign that floats cannot tell and that the table of verdicts does not know is
+written to ``request`` and the kernel returns REQUEST without having changed the frame; the caller settles it exactly,
+stores the verdict and calls again.  Keys of verdicts are made from the *lines* that meet in a corner and the line
+that is asked about, so they are the same after re-entry.  The kernel can be started on any stack: a whole domain, or
+one frame of another run.
 """
 
 from __future__ import annotations
@@ -19,9 +21,52 @@ import numpy as np
 
 from regioncount.kernels import contracted, inlined, njit
 from regioncount.kernels.predicates import (
-    AFFINE_UNIT, B_AT, BIT, COL_LO, CAND_LO, COLS, COLUMN, FIRST, FIRST_COLUMN, FIRST_VALUE, GAIN, HUGE, KEY, KIND, N_CANDIDATES, N_CHOOSE, N_PRE, N_SETS, N_VALUES,
-    ORDER_AT, OUT, PASS, PLAIN, QUERY, REPEAT, ROUNDING, ROWS, SET, TINY, U, UNDECIDED, UNIT_HI, UNIT_LO, VALUE, W_AT, WIDTH,
-    crossing_radius, decide, lookup, mix, stage_errors, store, sum_of_squares,
+    AFFINE_UNIT,
+    B_AT,
+    BIT,
+    CAND_LO,
+    COL_LO,
+    COLS,
+    COLUMN,
+    FIRST,
+    FIRST_COLUMN,
+    FIRST_VALUE,
+    GAIN,
+    HUGE,
+    KEY,
+    KIND,
+    N_CANDIDATES,
+    N_CHOOSE,
+    N_PRE,
+    N_SETS,
+    N_VALUES,
+    ORDER_AT,
+    OUT,
+    PASS,
+    PLAIN,
+    QUERY,
+    REPEAT,
+    ROUNDING,
+    ROWS,
+    SET,
+    UNDECIDED,
+    UNIT_HI,
+    UNIT_LO,
+    VALUE,
+    W_AT,
+    WIDTH,
+    crossing_radius,
+    decide,
+    determinant_bound,
+    line_error,
+    lookup,
+    mix,
+    norm_above,
+    product_error,
+    row_error,
+    stage_errors,
+    store,
+    value_bound,
 )  # fmt: skip
 
 OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT = range(6)
@@ -30,7 +75,21 @@ ROOT, OPEN, DEAD = range(3)
 CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
 A = 3  # first coefficient of the line in Stack.edges
 T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # border: 2 * split + side
-TOP, NEXT_BORDER, NEXT_ROOT, N_REQUESTS, N_PIECES, N_CORNERS, FIRST_BLOCK, LAST_BLOCK, EMIT, MAX_PIECES, N_VERDICTS, NO_FLOATS, N_FLOATS = range(13)
+(
+    TOP,
+    NEXT_BORDER,
+    NEXT_ROOT,
+    N_REQUESTS,
+    N_PIECES,
+    N_CORNERS,
+    FIRST_BLOCK,
+    LAST_BLOCK,
+    EMIT,
+    MAX_PIECES,
+    N_VERDICTS,
+    NO_FLOATS,
+    N_FLOATS,
+) = range(13)
 # kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
 AT_CORNER, SAME_MAP, AFFINE = range(3)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
@@ -38,8 +97,9 @@ SIGN, ALIVE, MADE, DECIDED = range(4)  # rows of Run.scratch
 
 
 class Stack(NamedTuple):
-    """Frames: edges (F, V, 7) x, y, radius of corner v, then a, b, c, k of the edge that leaves it; tags (F, V, 6) of the edge;
-    info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns)."""
+    """Frames: edges (F, V, 7) x, y, radius of corner v, then a, b, c, k of the edge that leaves it; tags (F, V, 6) of
+    the edge; info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns).
+    """
 
     edges: np.ndarray
     tags: np.ndarray
@@ -49,8 +109,9 @@ class Stack(NamedTuple):
 
 
 class Roots(NamedTuple):
-    """For each block the root being subdivided: map (B, 4, N) and scores (B, 4, C), row 3 the error of a value anywhere on the
-    domain; norm (B, 4, 3): error, norm, error and norm of the state before; uid (B,)."""
+    """For each block the root being subdivided: map (B, 4, N) and scores (B, 4, C), row 3 the error of a value
+    anywhere on the domain; norm (B, 4, 3): error, norm, error and norm of the state before; uid (B,).
+    """
 
     map: np.ndarray
     score: np.ndarray
@@ -122,12 +183,13 @@ def ask(run, stack, f, v, what, unit, i, j, key_a, key_b):
 
 @inlined
 def float_signs(run, stack, f, a, b, c, error):
-    """Signs of the line (a, b, c), known up to ``error``, at the corners of frame f (into run.scratch); False if some are open."""
-    scale = abs(a) + abs(b)
-    base = 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY
+    """Signs of the line (a, b, c), known up to ``error``, at the corners of frame f (into run.scratch); False if some
+    are open.
+    """
     known = True
     for v in range(stack.info[f, CORNERS]):
-        s = decide(a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c, base + scale * stack.edges[f, v, 2])
+        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
+        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
         run.scratch[SIGN, v] = s
         known = known and s != UNDECIDED
     return known
@@ -141,13 +203,10 @@ def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
     Overwrites run.sign.
     """
     n = stack.info[f, CORNERS]
-    scale = abs(a) + abs(b)
-    base = 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY
     known = True
     for v in range(n):
-        x = stack.edges[f, v, 0]
-        y = stack.edges[f, v, 1]
-        s = decide(a * x + b * y + c, base + scale * stack.edges[f, v, 2])
+        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
+        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
         if s == UNDECIDED:
             where = corner_key(stack.tags, f, v, n)
             s = lookup(run.table, where, key)
@@ -175,7 +234,7 @@ def outcome(run, n):
 
 @inlined
 def add_value(prog, stack, roots, f, b, coordinate, value, factor):
-    """Add factor * pre[value] of block b, as coordinate ``coordinate`` of the next state, to the next map of frame f."""
+    """Add factor * pre[value] of block b, as a coordinate of the next state, to the next map of frame f."""
     rows = prog.blocks[b + 1, ROWS]
     cols = prog.blocks[b + 1, COLS]
     m = roots.map[b]
@@ -199,7 +258,9 @@ def add_one(m, to, h0, h1, h2, weight, at, rows):
 
 @contracted
 def add_four(m, to, h, weight, at, rows):
-    """:func:`add_one` for four columns of W at ``at`` (4,) with factors h (4, 3): one pass over the map instead of four."""
+    """:func:`add_one` for four columns of W at ``at`` (4,) with factors h (4, 3): one pass over the map instead of
+    four.
+    """
     wa = weight[at[0] : at[0] + rows]
     wb = weight[at[1] : at[1] + rows]
     wc = weight[at[2] : at[2] + rows]
@@ -224,7 +285,9 @@ def set_bit(prog, run, stack, roots, f, unit, on):
 
 @inlined
 def add_bits(prog, run, stack, roots, f, b, n):
-    """Add the values of the first n BIT units of run.scratch[DECIDED] to the next map of frame f, four at a time where they can."""
+    """Add the values of the first n BIT units of run.scratch[DECIDED] to the next map of frame f, four at a time
+    where they can.
+    """
     rows = prog.blocks[b + 1, ROWS]
     cols = prog.blocks[b + 1, COLS]
     base = prog.blocks[b + 1, W_AT]
@@ -265,7 +328,16 @@ def set_winner(prog, run, stack, roots, f, unit, winner):
         for i in range(prog.units[unit, N_CANDIDATES]):
             if stack.pattern[f, prog.candidates[first + i, COLUMN]]:
                 for k in range(prog.units[unit, N_VALUES]):
-                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT] + k, prog.candidates[first + i, VALUE] + k, 1.0 / tied)
+                    add_value(
+                        prog,
+                        stack,
+                        roots,
+                        f,
+                        b,
+                        prog.units[unit, OUT] + k,
+                        prog.candidates[first + i, VALUE] + k,
+                        1.0 / tied,
+                    )
 
 
 @njit
@@ -301,7 +373,7 @@ def product_score(prog, roots, b, c):
     roots.score[b, 0, at] = s0
     roots.score[b, 1, at] = s1
     roots.score[b, 2, at] = s2
-    roots.score[b, 3, at] = 1.1 * (e * (norm_q + norm_k + e) + (prog.candidates[c, WIDTH] + 8) * U * norm_q * norm_k) + TINY
+    roots.score[b, 3, at] = product_error(e, norm_q, norm_k, prog.candidates[c, WIDTH])
 
 
 @njit
@@ -347,7 +419,9 @@ def enter_block(prog, run, stack, roots, f):
         if b > run.state[FIRST_BLOCK]:
             bound = prog.bound[b - 1]
             for k in range(3):
-                state_error[k] = bound[GAIN] * (roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k])
+                state_error[k] = bound[GAIN] * (
+                    roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k]
+                )
                 state_norm[k] = bound[GAIN] * roots.norm[b - 1, NORMS, k]
             tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
             if run.state[NO_FLOATS]:
@@ -359,10 +433,10 @@ def enter_block(prog, run, stack, roots, f):
                 norm = prog.norm[row[B_AT] : row[B_AT] + row[ROWS]]
                 bias = prog.bias[row[B_AT] : row[B_AT] + row[ROWS]]
                 for r in range(row[ROWS]):
-                    part[r] = norm[r] * tau + 4.0 * U * abs(bias[r])
+                    part[r] = row_error(norm[r], tau, bias[r])
         if b < run.state[LAST_BLOCK] or run.state[EMIT]:
             for k in range(3):
-                roots.norm[b, NORMS, k] = np.sqrt(sum_of_squares(m[k], n)) * (1.0 + (n + 3) * U)
+                roots.norm[b, NORMS, k] = norm_above(m[k], n)
     if row[N_SETS] > 0 and not enter_scores(prog, run, stack, roots, f, b):
         return False
     if b < run.state[LAST_BLOCK]:
@@ -384,7 +458,8 @@ def enter_block(prog, run, stack, roots, f):
 def outcomes(prog, run, stack, roots, f, b, widest):
     """For every coordinate of the root map of block b, how its sign lies on frame f, into run.range[2].
 
-    1 positive at all corners, −1 negative at all, 2 both for certain, 3 open; all coordinates at once, in vector registers.
+    1 positive at all corners, −1 negative at all, 2 both for certain, 3 open; all coordinates at once, in vector
+    registers.
     """
     n = prog.blocks[b, N_PRE]
     m0 = roots.map[b, 0]
@@ -408,8 +483,7 @@ def outcomes(prog, run, stack, roots, f, b, widest):
                 high[i] = z if z > high[i] else high[i]
     code = run.range[2]
     for i in range(n):
-        scale = abs(m0[i]) + abs(m1[i])
-        bound = 2.0 * m3[i] + 4.0 * U * (scale + abs(m2[i])) + TINY + scale * widest
+        bound = value_bound(m0[i], m1[i], m2[i], m3[i], widest)
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
         down = (high[i] < -bound) & finite
@@ -427,8 +501,7 @@ def bit_outcome(stack, m, f, col, widest):
         z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c
         low = z if z < low else low
         high = z if z > high else high
-    scale = abs(a) + abs(b)
-    bound = 2.0 * m[3, col] + 4.0 * U * (scale + abs(c)) + TINY + scale * widest
+    bound = value_bound(a, b, c, m[3, col], widest)
     p = decide(low, bound)
     q = decide(high, bound)
     if p == 1:
@@ -501,9 +574,7 @@ def reduce_set(prog, run, stack, roots, f, unit):
                 a = s[0, at + i] - s[0, at + j]
                 e = s[1, at + i] - s[1, at + j]
                 c = s[2, at + i] - s[2, at + j]
-                scale = abs(a) + abs(e)
-                bound = 2.0 * (roots.score[b, 3, at + i] + roots.score[b, 3, at + j]) + TINY
-                bound += 4.0 * U * (scale + abs(c)) + scale * widest
+                bound = value_bound(a, e, c, roots.score[b, 3, at + i] + roots.score[b, 3, at + j], widest)
                 low = np.inf
                 high = -np.inf
                 for v in range(n):
@@ -528,7 +599,9 @@ def reduce_set(prog, run, stack, roots, f, unit):
 
 @njit
 def settle_pair(prog, run, stack, roots, f, unit, i, j):
-    """Decide exactly whether candidate i or j dominates the other on frame f (updates run.alive); True if it had to ask."""
+    """Decide exactly whether candidate i or j dominates the other on frame f (updates run.alive); True if it had to
+    ask.
+    """
     b = stack.info[f, BLOCK]
     same = same_map(run, roots, b, unit, i, j)
     if same == UNDECIDED:
@@ -563,7 +636,8 @@ def widest_radius(stack, f):
 
 @inlined
 def open_bits(prog, run, stack, f, b):
-    """The first look at a frame that enters a block of BIT units alone, unit i on coordinate i: decides by run.range[2].
+    """The first look at a frame that enters a block of BIT units alone, unit i on coordinate i: decides by
+    run.range[2].
 
     Lists the units that stay open; returns how many decided ones pass something on (in run.scratch[DECIDED]).
     """
@@ -594,7 +668,9 @@ def open_bits(prog, run, stack, f, b):
 
 @inlined
 def filter_open(prog, run, stack, roots, f, fresh):
-    """Decide what can be decided of the open units of frame f, and drop it from the list; ``fresh`` where it enters its block."""
+    """Decide what can be decided of the open units of frame f, and drop it from the list; ``fresh`` where it enters
+    its block.
+    """
     b = stack.info[f, BLOCK]
     m = roots.map[b]
     widest = widest_radius(stack, f)
@@ -672,10 +748,12 @@ def put_edge(run, stack, f, v, border, key):
 
 @inlined
 def cut(run, stack, f, up, down, key):
-    """Cut polygon f by run.line, with its signs at the corners in run.scratch: the parts go to frames ``up`` and ``down``.
+    """Cut polygon f by run.line, with its signs at the corners in run.scratch: the parts go to frames ``up`` and
+    ``down``.
 
-    Both signs occur.  A corner on the line belongs to both parts; others are made where an edge crosses it.  Nothing is written for
-    a part whose frame is −1.  The cut of the part below gets the tag run.cut_tag with its side changed.
+    Both signs occur.  A corner on the line belongs to both parts; others are made where an edge crosses it.  Nothing
+    is written for a part whose frame is −1.  The cut of the part below gets the tag run.cut_tag with its side
+    changed.
     """
     n = stack.info[f, CORNERS]
     line = run.line
@@ -758,14 +836,14 @@ def unit_line(line, a, b, c, error):
     line[0] = a / size
     line[1] = b / size
     line[2] = c / size
-    line[3] = 1.01 * (2.0 * error + 8.0 * U * (abs(a) + abs(b) + abs(c))) / size + TINY
-    if not (size > 1e-140 and size < 1e140):
-        line[3] = np.inf
+    line[3] = line_error(a, b, c, error, size)
 
 
 @inlined
 def pair_line(prog, run, roots, b, unit, i, j):
-    """Write to run.line the line on which a BIT unit vanishes, or on which candidates i < j of a SET unit tie (positive where i is ahead)."""
+    """Write to run.line the line on which a BIT unit vanishes, or on which candidates i < j of a SET unit tie
+    (positive where i is ahead).
+    """
     if prog.units[unit, KIND] == BIT:
         col = prog.units[unit, FIRST_VALUE]
         m = roots.map[b]
@@ -774,9 +852,7 @@ def pair_line(prog, run, roots, b, unit, i, j):
     at = prog.units[unit, FIRST] - prog.blocks[b, CAND_LO]
     s = roots.score[b]
     error = roots.score[b, 3, at + i] + roots.score[b, 3, at + j]
-    unit_line(
-        run.line, s[0, at + i] - s[0, at + j], s[1, at + i] - s[1, at + j], s[2, at + i] - s[2, at + j], error
-    )
+    unit_line(run.line, s[0, at + i] - s[0, at + j], s[1, at + i] - s[1, at + j], s[2, at + i] - s[2, at + j], error)
 
 
 @inlined
@@ -933,29 +1009,25 @@ def emit(run, stack, roots, leaves, f):
 def count_two(prog, run, stack, roots, f):
     """Number of parts into which the lines of two BIT units, the only open ones, cut frame f; 0 if floats cannot tell.
 
-    Both lines cut the piece, so it is 4 if they cross inside and 3 if not.  The parts are the pairs of signs that occur on the
-    boundary: at corners, and along an edge on which both signs change, between the two changes.
+    Both lines cut the piece, so it is 4 if they cross inside and 3 if not.  The parts are the pairs of signs that
+    occur on the boundary: at corners, and along an edge on which both signs change, between the two changes.
     """
     m = roots.map[stack.info[f, BLOCK]]
     p = prog.units[stack.info[f, N_INFO], FIRST_VALUE]
     q = prog.units[stack.info[f, N_INFO + 1], FIRST_VALUE]
-    bound_p = line_bound(m, p)
-    bound_q = line_bound(m, q)
-    scale_p = abs(m[0, p]) + abs(m[1, p])
-    scale_q = abs(m[0, q]) + abs(m[1, q])
     n = stack.info[f, CORNERS]
     seen = 0
     last = stack.edges[f, n - 1]
     z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p]
     w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q]
-    e0 = bound_p + scale_p * last[2]
-    d0 = bound_q + scale_q * last[2]
+    e0 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], last[2])
+    d0 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], last[2])
     for v in range(n):
         corner = stack.edges[f, v]
         z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p]
         w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q]
-        e1 = bound_p + scale_p * corner[2]
-        d1 = bound_q + scale_q * corner[2]
+        e1 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], corner[2])
+        d1 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], corner[2])
         s = decide(z1, e1)
         t = decide(w1, d1)
         if s == UNDECIDED or t == UNDECIDED:
@@ -963,20 +1035,13 @@ def count_two(prog, run, stack, roots, f):
         seen |= 1 << ((s > 0) + 2 * (t > 0))
         if (z0 > 0.0) != (s > 0) and (w0 > 0.0) != (t > 0):
             # the sign of z where w changes is that of (z0 w1 - z1 w0) / (w1 - w0); there w takes either sign
-            bound = abs(z0) * d1 + abs(w1) * e0 + e0 * d1 + abs(z1) * d0 + abs(w0) * e1 + e1 * d0
-            first = decide(z0 * w1 - z1 * w0, 1.01 * bound + 4.0 * U * (abs(z0 * w1) + abs(z1 * w0)) + TINY)
+            first = decide(z0 * w1 - z1 * w0, determinant_bound(z0, w0, z1, w1, e0, d0, e1, d1))
             if first == UNDECIDED:
                 return 0
             up = (first > 0) == (w1 > w0)
             seen |= (1 << up) | (1 << (2 + up))
         z0, w0, e0, d0 = z1, w1, e1, d1
     return (seen & 1) + (seen >> 1 & 1) + (seen >> 2 & 1) + (seen >> 3 & 1)
-
-
-@inlined
-def line_bound(m, col):
-    """Error of the value of coordinate ``col`` of the map m at a point that is exactly known."""
-    return 2.0 * m[3, col] + 4.0 * U * (abs(m[0, col]) + abs(m[1, col]) + abs(m[2, col])) + TINY
 
 
 @inlined
@@ -1055,7 +1120,9 @@ def subdivide(prog, run, stack, roots, leaves):
 
 @njit
 def answer(run, verdicts, count):
-    """Store ``count`` verdicts on the requests; the table is emptied first where they might fill more than half of it."""
+    """Store ``count`` verdicts on the requests; the table is emptied first where they might fill more than half of
+    it.
+    """
     if 2 * (run.state[N_VERDICTS] + count) > run.table.shape[0]:
         run.table[:, 2] = UNDECIDED
         run.state[N_VERDICTS] = 0

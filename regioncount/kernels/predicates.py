@@ -1,14 +1,16 @@
 """Every sign decision and every tolerance of the compiled engines.
 
-A decision answers −1, 0, 1 or UNDECIDED.  Floats only answer −1 or 1, and only where a bound on their own error says so;
-zeros, and what floats cannot tell, come from exact arithmetic through a table of verdicts (``lookup``, ``store``).
+A decision answers −1, 0, 1 or UNDECIDED.  Floats only answer −1 or 1, and only where a bound on their own error says
+so; zeros, and what floats cannot tell, come from exact arithmetic through a table of verdicts (``lookup``,
+``store``).
 
-Bounds (u = 2^−53; γ_n = nu/(1−nu); engine coordinates, |ξ| ≤ 1).  For row k (slopes, constant) of a block's map write e_k for a
-bound on the 2-norm of its error over all coordinates.  Selection lengthens e_k at most by the block's ``gain``; an affine
-stage gives, for its row i, |error| ≤ ‖W_i‖ (e_k + γ ‖h_k‖) with γ = γ_{cols+5} (Higham, Accuracy and Stability of Numerical
-Algorithms, 2nd ed., §3.5: any order of summation; two more roundings for weights that are rounded rationals), and as a whole
-σ(W) e_k + γ ‖W‖_F ‖h_k‖.  A vertex carries a radius: the crossing of lines L1, L2 (unit normals, value errors k1, k2) lies within
-(|L1(v)| + k1 + |L2(v)| + k2) / |sin of their angle| of the computed v (Cramer's rule).
+Bounds (u = 2^−53; γ_n = nu/(1−nu); engine coordinates, |ξ| ≤ 1).  For row k (slopes, constant) of a block's map write
+e_k for a bound on the 2-norm of its error over all coordinates.  Selection lengthens e_k at most by the block's
+``gain``; an affine stage gives, for its row i, |error| ≤ ‖W_i‖ (e_k + γ ‖h_k‖) with γ = γ_{cols+5} (Higham, Accuracy
+and Stability of Numerical Algorithms, 2nd ed., §3.5: any order of summation; two more roundings for weights that are
+rounded rationals), and as a whole σ(W) e_k + γ ‖W‖_F ‖h_k‖.  A vertex carries a radius: the crossing of lines L1, L2
+(unit normals, value errors k1, k2) lies within (|L1(v)| + k1 + |L2(v)| + k2) / |sin of their angle| of the computed v
+(Cramer's rule).
 """
 
 from __future__ import annotations
@@ -23,13 +25,31 @@ TINY = 1e-300  # absorbs what underflow loses
 HUGE = 1e300  # beyond it nothing is decided in floats
 
 # columns of Program.blocks
-REPEAT, ROWS, COLS, W_AT, B_AT, N_PRE, N_OUT, UNIT_LO, UNIT_HI, COL_LO, COL_HI, ORDER_AT, N_CHOOSE, CAND_LO, CAND_HI, N_SETS, PLAIN = range(
-    17
-)
+(
+    REPEAT,
+    ROWS,
+    COLS,
+    W_AT,
+    B_AT,
+    N_PRE,
+    N_OUT,
+    UNIT_LO,
+    UNIT_HI,
+    COL_LO,
+    COL_HI,
+    ORDER_AT,
+    N_CHOOSE,
+    CAND_LO,
+    CAND_HI,
+    N_SETS,
+    PLAIN,
+) = range(17)
 # columns of Program.bound
 SPECTRAL, FROBENIUS, BIAS_NORM, GAIN, ROUNDING = range(5)
 # columns of Program.units, Program.candidates
-KIND, OUT, N_VALUES, FIRST, N_CANDIDATES, AFFINE_UNIT, FIRST_VALUE, FIRST_COLUMN = range(8)  # the last two: of candidate 0
+KIND, OUT, N_VALUES, FIRST, N_CANDIDATES, AFFINE_UNIT, FIRST_VALUE, FIRST_COLUMN = range(
+    8
+)  # the last two: of candidate 0
 VALUE, QUERY, KEY, WIDTH, COLUMN = range(5)
 PASS, BIT, SET = 0, 1, 2
 
@@ -90,6 +110,12 @@ def sum_of_squares(values, n):
     return total
 
 
+@inlined
+def norm_above(values, n):
+    """An upper bound of the 2-norm of the first n values."""
+    return np.sqrt(sum_of_squares(values, n)) * (1.0 + (n + 3) * U)
+
+
 @njit
 def stage_errors(bound, cols, state_error, state_norm, stage_error):
     """Errors of an affine stage from those of its input: fills ``stage_error`` per row k, returns τ of its units.
@@ -107,6 +133,46 @@ def stage_errors(bound, cols, state_error, state_norm, stage_error):
 
 
 @inlined
+def row_error(norm, tau, bias):
+    """Bound on the error of a row of an affine stage anywhere on the domain, τ from :func:`stage_errors`."""
+    return norm * tau + 4.0 * U * abs(bias)
+
+
+@inlined
+def product_error(e, norm_q, norm_k, width):
+    """Bound on the error of the product of two vectors of ``width`` coordinates, known up to e, anywhere on the
+    domain.
+    """
+    return 1.1 * (e * (norm_q + norm_k + e) + (width + 8) * U * norm_q * norm_k) + TINY
+
+
+@inlined
+def value_bound(a, b, c, error, radius):
+    """Bound on the error of ax + by + c, whose coefficients are known up to ``error``, at a point known up to
+    ``radius``.
+    """
+    scale = abs(a) + abs(b)
+    return 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY + scale * radius
+
+
+@inlined
+def line_error(a, b, c, error, size):
+    """The k of a line that is scaled by 1/size to a unit normal: bound on the error of its value anywhere on the
+    domain.
+    """
+    if not (size > 1e-140 and size < 1e140):
+        return np.inf
+    return 1.01 * (2.0 * error + 8.0 * U * (abs(a) + abs(b) + abs(c))) / size + TINY
+
+
+@inlined
+def determinant_bound(z0, w0, z1, w1, e0, d0, e1, d1):
+    """Bound on the error of z0 w1 - z1 w0, each z known up to its e, each w up to its d."""
+    bound = abs(z0) * d1 + abs(w1) * e0 + e0 * d1 + abs(z1) * d0 + abs(w0) * e1 + e1 * d0
+    return 1.01 * bound + 4.0 * U * (abs(z0 * w1) + abs(z1 * w0)) + TINY
+
+
+@inlined
 def crossing_radius(l1, l2, x, y):
     """Distance bound from (x, y) to the true crossing of two lines given as (a, b, c, k): see the module header."""
     sine = abs(l1[0] * l2[1] - l1[1] * l2[0]) - 2.0 * (l1[3] + l2[3]) - 8.0 * U
@@ -118,3 +184,106 @@ def crossing_radius(l1, l2, x, y):
     if r < 1.0:
         return r
     return np.inf
+
+
+@inlined
+def apart(r0, r1):
+    """How far apart two corners with these radii must be along a border so that their order is certain."""
+    return r0 + r1 + 64.0 * U
+
+
+@inlined
+def place_radius(r0, r1):
+    """Radius of a point that divides the segment between two points with these radii in a known ratio."""
+    return max(r0, r1) + 8.0 * U
+
+
+@inlined
+def use_error(p):
+    """Rounding of differences and values of a polynomial (d0, d1, d2, …) at |x| ≤ 1."""
+    return 8.0 * U * (abs(p[0]) + abs(p[1]) + abs(p[2])) + TINY
+
+
+@inlined
+def sign_between(p, x, r):
+    """Sign of the polynomial (d0, d1, d2, error) everywhere within r of x, |x| ≤ 1, or UNDECIDED."""
+    slope = abs(p[1]) + 2.0 * abs(p[2])
+    value = p[0] + x * (p[1] + x * p[2])
+    return decide(value, 1.01 * (p[3] + 4.0 * U * (abs(p[0]) + slope) + slope * r * (1.0 + r)))
+
+
+@njit
+def falling_root(p, low, high):
+    """The root in (low, high) of p, positive at low and negative at high with one sign change: (x, r); r = inf if
+    unproven.
+    """
+    d0, d1, d2 = p[0], p[1], p[2]
+    x = 2.0
+    if abs(d2) > 0.0:
+        disc = d1 * d1 - 4.0 * d2 * d0
+        if disc > 0.0:
+            q = -0.5 * (d1 + np.copysign(np.sqrt(disc), d1))
+            x = q / d2
+            if not (low <= x <= high) and q != 0.0:
+                x = d0 / q
+    elif d1 != 0.0:
+        x = -d0 / d1
+    if not (low <= x <= high):
+        a, b = low, high
+        for _ in range(80):
+            x = 0.5 * (a + b)
+            if d0 + x * (d1 + x * d2) > 0.0:
+                a = x
+            else:
+                b = x
+    slope = abs(d1 + 2.0 * d2 * x)
+    value = abs(d0 + x * (d1 + x * d2))
+    r = 2.0 * (value + 1.1 * p[3] + 8.0 * U * (abs(d0) + abs(d1) + abs(d2))) / slope + 4.0 * U
+    if r < 1e-3 and sign_between(p, x - r, 0.0) == 1 and sign_between(p, x + r, 0.0) == -1:
+        return x, r
+    return x, np.inf
+
+
+@njit
+def falls(p, x0, r0, x1, r1, from_root):
+    """Whether p, positive just right of x0, becomes negative before x1: 0 no, 1 yes, UNDECIDED.
+
+    ``from_root``: x0 is a root of p itself, where it rises.  Returns also a bracket of the sign change.
+    """
+    d1, d2 = p[1], p[2]
+    error = 1.1 * p[3] + 4.0 * U * (abs(d1) + 2.0 * abs(d2))
+    low = d1 + 2.0 * d2 * x0
+    high = d1 + 2.0 * d2 * x1
+    slack = 2.0 * error + 2.0 * (abs(d2) + error) * max(r0, r1)
+    monotone = min(abs(low), abs(high)) > slack and (low > 0.0) == (high > 0.0)
+    if from_root:
+        if monotone:
+            return 0, x0, x1
+        if d2 < -2.0 * error:  # rises, turns, and may come down again
+            s = sign_between(p, x1, r1)
+            peak = -d1 / (2.0 * d2)
+            if s == 1:
+                return 0, x0, x1
+            if s == -1 and x0 < peak < x1 and sign_between(p, peak, 0.0) == 1:
+                return 1, peak, x1
+        return UNDECIDED, x0, x1
+    if sign_between(p, x0, r0) != 1:
+        return UNDECIDED, x0, x1
+    s = sign_between(p, x1, r1)
+    if monotone or d2 < -2.0 * error:
+        if s == UNDECIDED:
+            return UNDECIDED, x0, x1
+        return (1 if s == -1 else 0), x0, x1
+    if d2 > 2.0 * error:
+        if s == -1:
+            return 1, x0, x1
+        bottom = -d1 / (2.0 * d2)
+        t = sign_between(p, min(max(bottom, x0), x1), 0.0)
+        if t == -1:
+            return 1, x0, min(max(bottom, x0), x1)
+        depth = p[0] - d1 * d1 / (
+            4.0 * d2
+        )  # the least value; its derivatives by the coefficients are 1, d1/2d2, (d1/2d2)²
+        if decide(depth, 4.0 * p[3] * (1.0 + abs(d1 / d2)) ** 2 + 16.0 * U * (abs(p[0]) + d1 * d1 / abs(d2))) == 1:
+            return 0, x0, x1
+    return UNDECIDED, x0, x1
