@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from dash import Dash, Input, Output
+from dash import Dash, Input, Output, no_update
 
 from regioncount.errors import InputError
 
@@ -72,13 +72,14 @@ def _wire(app: Dash) -> None:
         Output("depth-numbers", "children"),
         Output("depth-legend", "children"),
         Output("depth-message", "children"),
+        Input("depth", "hidden"),
         Input("construction", "value"),
         Input("depth-tokens", "value"),
         Input("max-depth", "value"),
         Input("depth-definition", "value"),
     )
-    def depth(construction: str, tokens: list[int], max_depth: int, definition: str) -> Any:
-        return shown(depth_view, construction, tokens, max_depth, definition)
+    def depth(hidden: bool, construction: str, tokens: list[int], max_depth: int, definition: str) -> Any:
+        return no_update if hidden else shown(depth_view, construction, tokens, max_depth, definition)
 
     names = list(dict.fromkeys(name for family in data.FAMILIES.values() for name in family))
 
@@ -87,12 +88,14 @@ def _wire(app: Dash) -> None:
         Output("partition-numbers", "children"),
         Output("partition-legend", "children"),
         Output("partition-message", "children"),
+        Input("partition", "hidden"),
         Input("family", "value"),
         Input("color-by", "value"),
         *(Input(name, "value") for name in names),
     )
-    def partition(family: str, color_by: str, *values: Any) -> Any:
-        return shown(partition_view, family, color_by, **dict(zip(names, values, strict=True)))
+    def partition(hidden: bool, family: str, color_by: str, *values: Any) -> Any:
+        parameters = dict(zip(names, values, strict=True))
+        return no_update if hidden else shown(partition_view, family, color_by, **parameters)
 
     @app.callback(*(Output(f"{name}-field", "hidden") for name in names), Input("family", "value"))
     def fields(family: str) -> Any:

@@ -137,7 +137,9 @@ def partition_figure(counted: data.Counted, color_by: str) -> Figure:
     """The pieces in the plane, coloured by region or by value."""
     figure = figures.partition_figure(counted.partition, color_by=color_by)
     _fit(figure)
-    figure.update_layout(margin={"l": 52, "r": 12, "t": 16, "b": 44}, uirevision="the square")
+    figure.update_layout(margin={"l": 44, "r": 12, "t": 16, "b": 40}, uirevision="the square")
+    figure.update_xaxes(title_standoff=4)
+    figure.update_yaxes(title_standoff=0)
     return figure
 
 

@@ -12,9 +12,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import resource
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 
@@ -22,6 +25,8 @@ ROOT = Path(__file__).resolve().parents[1]
 PEERS = ROOT / "tests" / "data" / "peers"
 RATIOS = {"relu_2_64x4": 2.0, "relu_2_128x4": 2.0, "lines_500": None}  # network: the ratio to stay below
 MEMORY = {"relu_2_64x4": 200, "relu_2_128x4": 200, "lines_500": 200}  # network: MB to stay below
+CERTAINTY = {"relu_2_64x4": 1.3, "relu_2_128x4": 1.3, "maxout5_2_32x4": 1.3}  # network: the ratio to stay below
+DEPTH_SECONDS = 10.0  # three_step with 4 tokens at depth 30: 59,049 linear regions
 HELP_SECONDS = 0.15
 
 
@@ -34,7 +39,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if arguments.child:
         return _child(arguments.child)
-    rows = [*_speed(arguments.runs), *_memory(), _help()]
+    rows = [*_speed(arguments.runs), *_certainty(arguments.runs), *_depth(), *_memory(), _help()]
     if arguments.json:
         print(json.dumps(rows))
     else:
@@ -89,6 +94,61 @@ def _forward(np, points, layers) -> float:
             h += bias
             np.maximum(h, 0, out=h)
     return time.perf_counter() - started
+
+
+def _certainty(runs: int) -> list[dict]:
+    """Ratio of a count to the same count by a copy of the package that believes its floats."""
+    import regioncount as rc
+    from benchmarks.peers import load_peer
+
+    rows = []
+    with tempfile.TemporaryDirectory() as folder:
+        believer = _believer(Path(folder))
+        for name, target in CERTAINTY.items():
+            networks = [load_peer(name), load_peer(name, believer)]
+            best = [float("inf"), float("inf")]
+            for run in range(runs + 1):
+                for which, module in enumerate((rc, believer)):
+                    started = time.perf_counter()
+                    module.count(networks[which], "-1:1,-1:1")
+                    if run:  # the first run compiles
+                        best[which] = min(best[which], time.perf_counter() - started)
+            row = {"name": f"certified / uncertified count, {name}", "value": best[0] / best[1], "target": target}
+            rows.append(row | {"unit": "ratio"})
+    return rows
+
+
+def _believer(folder: Path):
+    """A copy of the package under another name whose bounds are all zero: every float sign is believed."""
+    from importlib import import_module
+
+    shutil.copytree(ROOT / "regioncount", folder / "uncertified", ignore=shutil.ignore_patterns("__pycache__"))
+    for path in (folder / "uncertified").rglob("*.py"):
+        text = (
+            path.read_text()
+            .replace("from regioncount", "from uncertified")
+            .replace("import regioncount", "import uncertified")
+        )
+        if path.name == "predicates.py":
+            for name in ("row_error", "product_error", "value_bound", "determinant_bound", "crossing_radius"):
+                text, n = re.subn(rf"(def {name}\(.*?\):\n)(.*?)(?=\n\n\n)", r"\1    return 0.0", text, flags=re.DOTALL)
+                assert n == 1, name
+        path.write_text(text)
+    sys.path.insert(0, str(folder))
+    return import_module("uncertified")
+
+
+def _depth() -> list[dict]:
+    """Seconds to count all definitions of three_step at depth 30, certified."""
+    import regioncount as rc
+
+    network = rc.constructions.three_step(tokens=4, depth=30)
+    rc.count(rc.constructions.three_step(tokens=4, depth=6), definitions=rc.DEFINITIONS)  # compiles
+    started = time.perf_counter()
+    result = rc.count(network, definitions=rc.DEFINITIONS)
+    seconds = time.perf_counter() - started
+    assert result.certified and result.counts["linear"] == 3**10, result
+    return [{"name": "three_step T = 4, D = 30, all counts", "value": seconds, "target": DEPTH_SECONDS, "unit": "s"}]
 
 
 def _memory() -> list[dict]:

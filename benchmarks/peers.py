@@ -6,10 +6,11 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from regioncount.network import Network, from_layers
+import regioncount
 
 FOLDER = Path(__file__).resolve().parents[1] / "tests" / "data" / "peers"
 
@@ -31,8 +32,8 @@ def hidden_layers(name: str) -> list[tuple[np.ndarray, np.ndarray]]:
     return pairs if kind_of(name) == "arrangement" else pairs[:-1]
 
 
-def load_peer(name: str) -> Network:
-    """The network of a file."""
+def load_peer(name: str, package: Any = regioncount) -> Any:
+    """The network of a file, made by ``package``."""
     pairs, kind = _pairs(name), kind_of(name)
     layers: list = []
     for i, (weight, bias) in enumerate(pairs):
@@ -42,4 +43,4 @@ def load_peer(name: str) -> Network:
         layers.append((weight, bias))
         if kind == "arrangement" or i < len(pairs) - 1:
             layers.append("relu")
-    return from_layers(layers)
+    return package.from_layers(layers)

@@ -1,8 +1,9 @@
 """Drives the kernels: stacks that grow, questions settled exactly, finished pieces collected.
 
-An engine works in coordinates ξ with |ξ| ≤ 1, x = centre + scale·ξ, where the scale is a power of two for each coordinate:
-:class:`Window`.  A kernel that meets a decision that floats cannot take returns; the *judge* here takes it in rational
-arithmetic on the exact lines of that piece (``lowering.Composer``), stores the verdict and lets the kernel go on.
+An engine works in coordinates ξ with |ξ| ≤ 1, x = centre + scale·ξ, where the scale is a power of two for each
+coordinate: :class:`Window`.  A kernel that meets a decision that floats cannot take returns; the *judge* here takes
+it in rational arithmetic on the exact lines of that piece (``lowering.Composer``), stores the verdict and lets the
+kernel go on.
 """
 
 from __future__ import annotations
@@ -18,7 +19,18 @@ import numpy as np
 
 from regioncount.domain import Box, Interval, Polygon
 from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
-from regioncount.exact import Line, Real, Surd, between, compare, crossing, nearest_float, real_roots, sign_at, sign_of_polynomial
+from regioncount.exact import (
+    Line,
+    Real,
+    Surd,
+    between,
+    compare,
+    crossing,
+    nearest_float,
+    real_roots,
+    sign_at,
+    sign_of_polynomial,
+)
 from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Program, Unit, flatten, reduced, score_form
 
 if TYPE_CHECKING:
@@ -70,8 +82,8 @@ class Window:
 class Decisions:
     """How many decisions each stage took, and how many nothing settled.
 
-    ``floats`` counts (unit, piece) pairs looked at by the float filter, ``exact`` what went to rational arithmetic: signs of lines
-    at corners in the plane, whole pieces on the line.
+    ``floats`` counts (unit, piece) pairs looked at by the float filter, ``exact`` what went to rational arithmetic:
+    signs of lines at corners in the plane, whole pieces on the line.
     """
 
     floats: int = 0
@@ -94,8 +106,8 @@ def as_floats(numerators: np.ndarray, denominator: int) -> np.ndarray:
 class Split(NamedTuple):
     """Where the choices of a block change inside a piece.
 
-    ``points`` increase; ``tags`` name for each a unit and the two candidates that tie there; ``choice`` (n_points + 1, n_columns)
-    holds the block's pattern columns between them; ``changing`` the units that change.
+    ``points`` increase; ``tags`` name for each a unit and the two candidates that tie there; ``choice`` (n_points +
+    1, n_columns) holds the block's pattern columns between them; ``changing`` the units that change.
     """
 
     points: list[Real]
@@ -127,7 +139,9 @@ class Judge:
         return [a - b for a, b in zip(p, q, strict=True)]
 
     def split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
-        """Where the choices of a block change between ``low`` and ``high``, on a line with the map ``pre`` of the block."""
+        """Where the choices of a block change between ``low`` and ``high``, on a line with the map ``pre`` of the
+        block.
+        """
         this = self.lowered.blocks[block]
         start = np.zeros(this.last_column - this.first_column, dtype=np.uint8)
         events: list[tuple[Real, tuple[int, int, int], list[int], list[int]]] = []
@@ -256,8 +270,8 @@ class PlaneJudge(Judge):
 class LineJudge(Judge):
     """Exact subdivision of pieces of the line; ``ends`` are the domain's two ends.
 
-    A *state* is a block and the exact map of its ``pre`` on a piece, in the piece's own coordinate s from 0 to 1: all that a split
-    depends on.  States are numbered, so that pieces of one state share one split.
+    A *state* is a block and the exact map of its ``pre`` on a piece, in the piece's own coordinate s from 0 to 1: all
+    that a split depends on.  States are numbered, so that pieces of one state share one split.
     """
 
     def __init__(self, lowered: Lowered, window: Window, ends: tuple[Fraction, Fraction]) -> None:
@@ -288,7 +302,9 @@ class LineJudge(Judge):
         return found
 
     def position(self, mark: int) -> tuple[int, int] | None:
-        """The exact place of a cut whose making is logged, (numerator, denominator > 0); None if irrational or found by floats."""
+        """The exact place of a cut whose making is logged, (numerator, denominator > 0); None if irrational or found
+        by floats.
+        """
         if mark not in self._positions:
             left, right, part = (int(x) for x in self.log[mark])
             low, high = (self.position(left), self.position(right)) if part >= 0 else (None, None)
@@ -319,7 +335,9 @@ class LineJudge(Judge):
         return self.number(block, *restricted(*self.composer.pre(block, pattern), low, high))
 
     def split_state(self, state: int) -> tuple[Split, list[int]]:
-        """The split of all pieces of a state, in the coordinate s; and the states of the parts, −1 where an end is irrational."""
+        """The split of all pieces of a state, in the coordinate s; and the states of the parts, −1 where an end is
+        irrational.
+        """
         block, pre, denominator = self.states[state]
         split = self.split(block, pre, Fraction(0), Fraction(1))
         children = []
@@ -405,7 +423,8 @@ class Outcome:
 def polygon_run(
     lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
 ) -> Outcome:
-    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no floats.
+    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no
+    floats.
 
     Raises
     ------
@@ -523,7 +542,9 @@ class _PolygonRun:
             pieces = self._collect()
         self.decisions.floats = 0 if self.run_.state[k.NO_FLOATS] else int(self.run_.state[k.N_FLOATS])
         counts = self.run_.counts  # patterns are convex here, so pieces are patterns
-        return Outcome(counts, int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
+        return Outcome(
+            counts, int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions
+        )
 
     def _settle(self) -> None:
         k, run = self.kernel, self.run_
@@ -574,7 +595,9 @@ def too_many(max_pieces: int | None) -> TooManyPieces:
     )
 
 
-def interval_run(lowered: Lowered, domain: Interval, emit: bool, max_pieces: int | None, exact: bool = False) -> Outcome:
+def interval_run(
+    lowered: Lowered, domain: Interval, emit: bool, max_pieces: int | None, exact: bool = False
+) -> Outcome:
     """Subdivide an interval; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` uses no floats.
 
     Raises
@@ -641,7 +664,10 @@ class _IntervalRun:
         state[k.FINGERPRINTS] = self.quadratic
         prints, log = self.PRINTS if self.quadratic else 0, self.PRINTS if emit else 0
         self.run_ = k.Run(
-            state, np.zeros(n_blocks, dtype=np.int64), np.zeros((prints, 3), dtype=np.int64), np.zeros((log, 3), dtype=np.int64)
+            state,
+            np.zeros(n_blocks, dtype=np.int64),
+            np.zeros((prints, 3), dtype=np.int64),
+            np.zeros((log, 3), dtype=np.int64),
         )
         leaves = self.LEAVES if emit else 0
         n_out = int(blocks[-1, 5]) if emit else 0
@@ -719,7 +745,9 @@ class _IntervalRun:
         )  # fmt: skip
 
     def _settle(self) -> None:
-        """Split the top frame exactly: by its state, so that the kernel recalls it, or, where it has none, as a piece of its own."""
+        """Split the top frame exactly: by its state, so that the kernel recalls it, or, where it has none, as a piece
+        of its own.
+        """
         k, state, stack = self.kernel, self.run_.state, self.stack
         f = int(state[k.TOP])
         block = int(stack.block[f])

@@ -134,7 +134,7 @@ def _mask(lowered: Lowered, patterns: np.ndarray, out: np.ndarray) -> None:
                 reached[:, unit.values[0]] |= state[:, unit.out]
                 continue
             wanted = state[:, unit.out : unit.out + unit.n_values]
-            seen = wanted.any(axis=1)
+            seen = np.asarray(wanted.any(axis=1))
             columns = list(unit.columns)
             out[:, columns] = np.where(seen[:, None], patterns[:, columns], out[:, columns])
             if unit.kind == BIT:

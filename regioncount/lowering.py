@@ -532,7 +532,9 @@ def flatten(lowered: Lowered) -> Program:
 
 def _flatten(lowered: Lowered) -> Program:
     blocks, bounds, weights, biases, norms, order = [], [], [], [], [], []
-    units, candidates, slopes = [], [], []
+    units: list[list[int]] = []
+    candidates: list[list[int]] = []
+    slopes: list[float] = []
     w_at = b_at = o_at = 0
     rng = np.random.default_rng(0)
     affine = iter(_affine_units(lowered))

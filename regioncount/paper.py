@@ -235,7 +235,8 @@ def _depth_series(axes: Axes, contents: drawing.Depth, definition: str) -> list[
     for size, by_depth in contents.bounds.items():
         if by_depth:
             values = [drawing.height(value) for value in by_depth.values()]
-            axes.step(list(by_depth), values, where="post", linestyle="dashed", color=drawing.size_colour(contents, size))
+            style = {"linestyle": "dashed", "color": drawing.size_colour(contents, size)}
+            axes.step(list(by_depth), values, where="post", **style)
     for series in contents.counted:
         i = contents.sizes.index(series.tokens)
         marker = MARKERS[drawing.symbol_number(contents, series) % len(MARKERS)]
@@ -243,12 +244,12 @@ def _depth_series(axes: Axes, contents: drawing.Depth, definition: str) -> list[
         depths = np.array([row["depth"] for row in series.rows])
         counts = np.array([drawing.height(row["counts"][definition]) for row in series.rows])
         sure = np.array([bool(row["certified"]) for row in series.rows])
-        size = max(3, 5 - i) + 2 * (marker == "*")
-        style: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": size}
+        diameter = max(3, 5 - i) + 2 * (marker == "*")
+        dots: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": colour, "markersize": diameter}
         name = drawing.place(series.construction, series.tokens)
-        (line,) = axes.plot(depths[sure], counts[sure], label=name, markeredgewidth=0, **style)
+        (line,) = axes.plot(depths[sure], counts[sure], label=name, markeredgewidth=0, **dots)
         if not sure.all():
-            (hollow,) = axes.plot(depths[~sure], counts[~sure], label=f"{name} (not certified)", mfc="none", **style)
+            (hollow,) = axes.plot(depths[~sure], counts[~sure], label=f"{name} (not certified)", mfc="none", **dots)
             line = line if sure.any() else hollow
         handles.append(line)
     if any(contents.bounds.values()):

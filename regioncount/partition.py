@@ -343,9 +343,9 @@ class Partition:
         Examples
         --------
         >>> import regioncount as rc
-        >>> network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu", ([[1, 0], [0, 1]], [0, 0])])
+        >>> network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "abs"])
         >>> rc.subdivide(network, "-1:1,-1:1").decision_boundary().count
-        1
+        4
         """
         return self._decision_boundary
 

@@ -102,7 +102,7 @@ def depth_record(
     from regioncount.partition import count
 
     network = constructions.build(construction, tokens=tokens, depth=depth)
-    limit = {} if max_pieces is None else {"max_pieces": max_pieces}
+    limit: dict[str, Any] = {} if max_pieces is None else {"max_pieces": max_pieces}
     result = count(network, definitions=tuple(definitions), **limit)
     return {
         "construction": construction,

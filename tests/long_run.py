@@ -1,8 +1,9 @@
 """Thousands of random small networks against the rational oracle: ``python tests/long_run.py [count] [first seed]``.
 
-Weights come from few integers and simple fractions, so most networks are degenerate: lines through one point, repeated neurons, exact
-ties.  Compared are the sets of activation patterns, all five counts, and that they are certified.  Prints one line a thousand networks
-and every disagreement, as the network's JSON; exit code 1 if there is one.
+Weights come from few integers and simple fractions, so most networks are degenerate: lines through one point,
+repeated neurons, exact ties.  Compared are the sets of activation patterns, all five counts, and that they are
+certified.  Prints one line a thousand networks and every disagreement, as the network's JSON; exit code 1 if there is
+one.
 """
 
 from __future__ import annotations
@@ -15,10 +16,10 @@ from pathlib import Path
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
-import oracle
+import oracle  # noqa: E402
 
-import regioncount as rc
-from regioncount.files import network_from_dict
+import regioncount as rc  # noqa: E402
+from regioncount.files import network_from_dict  # noqa: E402
 
 FEW = [-1, 0, 1]
 INTEGERS = [-2, -1, 0, 0, 1, 2]
