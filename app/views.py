@@ -10,6 +10,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from dash import dcc, html
 
 from regioncount import constructions, figures
@@ -135,12 +136,47 @@ def depth_legend(curve: data.DepthCurve) -> Any:
 
 def partition_figure(counted: data.Counted, color_by: str) -> Figure:
     """The pieces in the plane, coloured by region or by value."""
-    figure = figures.partition_figure(counted.partition, color_by=color_by)
+    figure = _with_paths(figures.partition_figure(counted.partition, color_by=color_by))
     _fit(figure)
     figure.update_layout(margin={"l": 44, "r": 12, "t": 16, "b": 40}, uirevision="the square")
     figure.update_xaxes(title_standoff=4)
     figure.update_yaxes(title_standoff=0)
     return figure
+
+
+def _with_paths(figure: Figure) -> Figure:
+    """The same figure with one path for each trace of lines or filled polygons that nobody points at.
+
+    A trace has an element for every line between two gaps, 15,000 for 4,000 cells; so a browser draws them in 0.25 s
+    instead of 1.1 s.
+    """
+    import plotly.graph_objects as go
+
+    traces, paths = [], []
+    for trace in figure.data:
+        if trace.type != "scatter" or trace.mode != "lines" or trace.hoverinfo != "skip":
+            traces.append(trace)
+            continue
+        filled = trace.fill == "toself"
+        paths.append(
+            {
+                "type": "path",
+                "path": _path(np.column_stack([trace.x, trace.y]).astype(float)),
+                "fillcolor": trace.fillcolor if filled else "rgba(0,0,0,0)",
+                "line": {"color": trace.line.color, "width": trace.line.width},
+                "layer": "below" if filled else "above",
+            }
+        )
+    figure = go.Figure(traces, figure.layout)
+    figure.update_layout(shapes=paths)
+    return figure
+
+
+def _path(points: np.ndarray) -> str:
+    """An SVG path through points (n, 2), broken where they are NaN."""
+    real = ~np.isnan(points[:, 0])
+    starts = np.concatenate([[True], ~real[:-1]])[real]
+    return "".join(["M%.9g,%.9g" if start else "L%.9g,%.9g" for start in starts]) % tuple(points[real].ravel().tolist())
 
 
 def empty_figure() -> Figure:
@@ -293,7 +329,7 @@ def _partition_view(ready: bool) -> Any:
     }
     controls = [
         _choice("family", "Family", tuple(data.FAMILIES), "random-relu"),
-        _field("widths", "Widths, inputs first", dcc.Input(id="widths", value="2,16,16,1", debounce=0.5)),
+        _field("widths", "Widths, inputs first", dcc.Input(id="widths", value="2,16,16,1", debounce=True)),
         *(_number(name, labels[name], standard[name], *limits[name]) for name in labels),
         _definitions("color-by", "Coloured by", COLOURS),
     ]
@@ -362,4 +398,4 @@ def _field(name: str, label: str, child: Any) -> Any:
 
 
 def _number(name: str, label: str, value: int, low: int, high: int) -> Any:
-    return _field(name, label, dcc.Input(id=name, type="number", value=value, min=low, max=high, step=1, debounce=0.3))
+    return _field(name, label, dcc.Input(id=name, type="number", value=value, min=low, max=high, step=1, debounce=0.25))

@@ -1,4 +1,4 @@
-"""How the pieces of the plane touch: facets, shared corners, contacts in a single point.
+"""How the pieces of the plane touch: facets, and the vertices in which they end.
 
 Facets are overlaps of edges, not shared edges: after attention the two sides of a border are subdivided
 independently.  They come from ``kernels.facets``; borders on which floats leave an order open, and edges whose border
@@ -17,14 +17,13 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount.exact import Line, crossing, sign_at
+from regioncount.exact import Line, crossing
 from regioncount.lowering import SET
 
 if TYPE_CHECKING:
     from regioncount.engines import PlaneJudge, PlanePieces
 
-U = 2.0**-53
-ROUGH = 1e-10  # corners known no better than this, of lines that are almost parallel, are put at their exact place
+ROUGH = 1e-7  # corners that may be farther off than this, of almost parallel lines, are put at their exact place
 
 
 class Facets(NamedTuple):
@@ -194,37 +193,3 @@ def _merge(outline: Outline, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]
         x, y, w = outline.corner(int(best[v]))
         vertices[v] = x / w, y / w
     return corner_vertex, vertices
-
-
-def touch(outline: Outline, p: int, q: int) -> bool:
-    """Whether the closed convex pieces p and q have a common point.
-
-    Disjoint convex polygons are separated by the line of an edge of one of them.
-    """
-    offsets = outline.pieces.offsets
-    own = [range(int(offsets[k]), int(offsets[k + 1])) for k in (p, q)]
-    for mine, theirs in (own, own[::-1]):
-        for edge in mine:
-            line = outline.line(edge)
-            inside = max((sign_at(line, outline.corner(v)) for v in mine), key=abs)
-            if all(sign_at(line, outline.corner(v)) == -inside for v in theirs):
-                return False
-    return True
-
-
-def near_pairs(
-    corners: np.ndarray, offsets: np.ndarray, chosen: np.ndarray, group: np.ndarray
-) -> list[tuple[int, int]]:
-    """Pairs of chosen pieces of different groups whose boxes, widened by the corners' radii, meet."""
-    reach = corners[:, 2] + 4 * U
-    low = np.minimum.reduceat(corners[:, :2] - reach[:, None], offsets[:-1])[chosen]
-    high = np.maximum.reduceat(corners[:, :2] + reach[:, None], offsets[:-1])[chosen]
-    order = np.argsort(low[:, 0], kind="stable")
-    chosen, low, high, group = chosen[order], low[order], high[order], group[order]
-    pairs = []
-    ends = np.searchsorted(low[:, 0], high[:, 0], side="right")
-    for i in range(len(chosen)):
-        j = np.arange(i + 1, ends[i])
-        hit = j[(low[j, 1] <= high[i, 1]) & (high[j, 1] >= low[i, 1]) & (group[j] != group[i])]
-        pairs += [(int(chosen[i]), int(chosen[k])) for k in hit]
-    return pairs

@@ -137,7 +137,14 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
+    count.add_argument("--save", type=Path, metavar="FILE", help="keep the partition, all definitions counted, in FILE (.npz)")
     count.add_argument("--json", action="store_true", help="print one JSON object")
+
+    verify = commands.add_parser("verify", help="re-check a saved partition from scratch", allow_abbrev=False)
+    verify.set_defaults(run=_verify)
+    verify.add_argument("partition", help="partition file (.npz) that count --save wrote")
+    verify.add_argument("network", nargs="?", help="network file that it must be a partition of; default: the one in it")
+    verify.add_argument("--json", action="store_true", help="print one JSON object")
 
     depth = commands.add_parser("depth", help="counts against depth beside a bound", allow_abbrev=False)
     depth.set_defaults(run=_depth)
@@ -236,15 +243,13 @@ def _count(arguments: argparse.Namespace) -> int:
         raise InputError("argument --grid: needs --method grid")
 
     network, domain = _load(arguments)
-    result, note = _count_within_memory(
-        network,
-        arguments.definitions,
-        domain=domain,
-        method=arguments.method,
-        grid=arguments.grid,
-        exact=arguments.exact,
-        **({} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}),
-    )
+    options = {"domain": domain, "method": arguments.method, "exact": arguments.exact}
+    if arguments.max_pieces is not None:
+        options["max_pieces"] = arguments.max_pieces
+    if arguments.save is None:
+        result, note = _count_within_memory(network, arguments.definitions, grid=arguments.grid, **options)
+    else:
+        result, note = _count_and_save(network, arguments, options), ""
     report = _report(arguments.network, result, note)
     if arguments.json:
         import json
@@ -253,6 +258,23 @@ def _count(arguments: argparse.Namespace) -> int:
     else:
         _print_count(report)
     return 0
+
+
+def _count_and_save(network: Network, arguments: argparse.Namespace, options: dict[str, Any]) -> CountResult:
+    """Count the pieces of a partition that is kept in a file."""
+    import time
+
+    from regioncount import files
+    from regioncount.partition import subdivide
+
+    _check_place("--save", arguments.save)
+    if arguments.save.suffix.lower() != ".npz":
+        raise InputError(f"argument --save: expected a name in .npz, got {arguments.save.name}")
+    started = time.perf_counter()
+    partition = subdivide(network, **options)
+    result = partition.result(arguments.definitions or DEFINITIONS, started)
+    files.save(partition, arguments.save)
+    return result
 
 
 def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
@@ -337,6 +359,36 @@ def _print_count(report: dict[str, Any]) -> None:
         print(f"note: {report['note']}")
 
 
+# --- verify
+
+
+def _verify(arguments: argparse.Namespace) -> int:
+    from regioncount import files
+    from regioncount.network import Network
+    from regioncount.partition import Partition
+    from regioncount.verify import verify
+
+    partition = files.load(arguments.partition)
+    if not isinstance(partition, Partition):
+        raise InputError(f"{arguments.partition}: expected a partition file (.npz), got a network")
+    network = None if arguments.network is None else files.load(arguments.network)
+    if network is not None and not isinstance(network, Network):
+        raise InputError(f"{arguments.network}: expected a network file, got a partition")
+    try:
+        found = verify(partition, network)
+    except InputError as error:
+        raise InputError(f"{arguments.partition}: {error}") from None
+    if arguments.json:
+        import json
+
+        print(json.dumps({"partition": arguments.partition, "verified": True, **found}))
+        return 0
+    print(f"{arguments.partition}: verified from scratch, {found['pieces']:,} pieces, {found['facets']:,} facets")
+    for name, value in found["counts"].items():
+        print(f"{name:<14} {value:>15,}  {MEANINGS[name]}")
+    return 0
+
+
 # --- depth
 
 
@@ -362,7 +414,9 @@ def _depth(arguments: argparse.Namespace) -> int:
             if write is not None:
                 write(record)
             progress.clear()
-            _print_record(record, records)
+            first = record["construction"] not in [other["construction"] for other in records[:-1]]
+            title = f"{record['construction']}:" if first and len(names) > 1 else ""
+            _print_record(record, title, header=first)
             progress.show(len(records))
 
         for name in names:
@@ -413,15 +467,14 @@ def _check_drawing(option: str, path: Path, width: str | None) -> None:
         raise InputError(f"argument --width: {', '.join(PRINT)} have one, {ending} has none")
 
 
-def _print_record(record: dict[str, Any], records: list[dict[str, Any]]) -> None:
-    """A line of the table; before the first of each construction its name, where there are several, and the header."""
+def _print_record(record: dict[str, Any], title: str, header: bool) -> None:
+    """A line of the table, below a title if there is one, and the header."""
     widths = {name: max(len(name), 12) for name in record["counts"]}
-    before = records[-2]["construction"] if len(records) > 1 else None
-    if record["construction"] != before:
+    if title:
+        print(title)
+    if header:
         names = "".join(f"  {name:>{width}}" for name, width in widths.items())
-        if before is not None:
-            print()
-        print(f"{record['construction']}\n{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
+        print(f"{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
     counts = "".join(f"  {record['counts'][name]:>{width},}" for name, width in widths.items())
     bound = "" if record["bound"] is None else f"{record['bound']:,}"
     certified = "yes" if record["certified"] else "no"

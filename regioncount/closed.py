@@ -1,22 +1,22 @@
 """R1: the activation patterns of the pointwise function on the closed domain, those on points and segments included.
 
 At a point ties are averaged and later layers see the average, so a pattern on a border is no limit from one side.  All
-here is exact: the domain is cut, block by block (b), into open *segments* and *points* on which the choices so far are
-fixed; each holds the exact map of ``pre`` of its block on it (lowering), so its choice at b and the map at b + 1 follow.
+here is exact: the domain is cut, block by block, into open *segments* and *points* on which the choices so far are
+fixed; each holds the exact map of ``pre`` of its block on it (lowering), so its choice and the next block's map follow.
 
-1-D.  A segment is cut where a choice changes, and at isolated ties: a winner and another candidate whose difference has a
-double root, a rational point.  Between cuts choices are constant; cuts are points.  What is cut further depends on the
-map alone, so segments that agree on it, each in its own coordinate from 0 to 1, and points of equal values are one
-*node* of a graph; a pattern is a path, and sets of their ends are built from the last block back to the first.
+1-D.  A segment is cut where a choice changes, and at isolated ties, where the difference of a winner and another
+candidate has a double root: a rational point.  Between cuts choices are constant; cuts are points.  What follows
+depends on the map alone, so segments that agree on it, each in its own coordinate from 0 to 1, and points of equal
+values are one *node* of a graph; a pattern is a path, and sets of their ends are built from the last block back.
 A point p + q√d is kept by its values A + B√d.
 
 2-D, affine scores.  Inside a piece the pattern of a point is that of the piece: there f_w − f_j is affine and either 0
 or > 0, so it is 0 nowhere.  The rest of the domain is facets and vertices.
-- Without attention the network is continuous, and the map of a closed piece holds on its facets.  There f_w − f_j >= 0 is
-  affine, so 0 all along a facet or nowhere between its ends, hence the pattern is constant between them: a candidate wins
-  on a facet if it wins at both ends, a unit with z >= 0 on the piece is on if it is at an end, and with z <= 0 it is off.
-- With attention the network on a facet is a network of one variable, cut as above; scores may be quadratic there.  Up to
-  the first block where the two pieces differ they share one map, and a choice of both is the choice between them: an affine
+- Without attention the network is continuous: the map of a closed piece holds on its facets, and f_w − f_j >= 0 is 0
+  all along a facet or nowhere between its ends.  So the pattern is constant between them: a candidate wins if it wins
+  at both ends; a unit with z >= 0 on the piece is on if it is at an end, one with z <= 0 is off everywhere.
+- With attention the network on a facet is one of one variable, cut as above; scores may be quadratic there.  Up to the
+  first block where its two pieces differ they share one map, and a choice of both is the choice between them: an affine
   function that is > 0 on both sides has no zero in between.  So cutting starts at that block.
 """
 
@@ -105,7 +105,7 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
 
 
 def _values(pre: Integers, denominator: int, x: Real) -> tuple[Integers, int, int]:
-    """The values of a map of the line at a point: ``(B, A)``, their denominator and d for A + B·√d; ``(A,)`` and 0 for d = 0."""
+    """The values A + B·√d of a map of the line at a point: rows B, A (A alone and d = 0 if rational), denominator, d."""
     if isinstance(x, Surd):
         common, p, q = x.integers()
         return *reduced(np.stack([q * pre[0], common * pre[1] + p * pre[0]]), denominator * common), x.d
@@ -230,7 +230,7 @@ class _Cuts:
 
     def _ties(
         self, block: int, products: list[tuple[Unit, list[list[int]]]], choice: Any, low: Real, high: Real
-    ) -> list[Real]:
+    ) -> list[Fraction]:
         """Where another candidate touches a winner between low and high."""
         first = self.blocks[block].first_column
         found = set()

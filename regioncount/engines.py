@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from regioncount.domain import Box, Interval, Polygon
-from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
+from regioncount.errors import NeedsConicEngine, TooManyPieces
 from regioncount.exact import (
     Line,
     Real,
@@ -163,7 +163,8 @@ class Judge:
                 for at, before, after in changes:
                     tag = (index, before[0], after[0])
                     events.append((at, tag, [columns[i] for i in before], [columns[i] for i in after]))
-        events.sort(key=cmp_to_key(lambda e, f: compare(e[0], f[0])))
+        place = cmp_to_key(compare)
+        events.sort(key=lambda event: place(event[0]))
         points: list[Real] = []
         tags: list[tuple[int, int, int]] = []
         rows = [start]
@@ -222,7 +223,7 @@ class PlaneJudge(Judge):
         self._lines: dict[tuple[int, int, int, int, bytes], Line] = {}
 
     def line(self, tag: Sequence[int], pattern: np.ndarray) -> Line:
-        """The line on which candidates i and j of a unit tie (positive where i is ahead), on the cell of ``pattern``."""
+        """The line on which candidates i and j of a unit tie, positive where i is ahead, on a pattern's cell."""
         block, unit, i, j = (int(x) for x in tag[:4])
         if block < 0:
             return self.edges[unit]
@@ -243,8 +244,8 @@ class PlaneJudge(Judge):
     def conic(self, block: int) -> NeedsConicEngine:
         layer = self.lowered.blocks[block].layer
         return NeedsConicEngine(
-            f"layers[{layer}] (attention): a score is quadratic on a piece of this domain; enumerating it needs the conic "
-            "engine, which is not there yet (use --method grid for an estimate)"
+            f"layers[{layer}] (attention): a score is quadratic on a piece of this domain; enumerating it needs the "
+            "conic engine, which is not there yet (use --method grid for an estimate)"
         )
 
     def at_corner(self, tag: Sequence[int], before: Sequence[int], after: Sequence[int], pattern: np.ndarray) -> int:
@@ -590,8 +591,8 @@ class _PolygonRun:
 def too_many(max_pieces: int | None) -> TooManyPieces:
     """The error for a partition larger than allowed."""
     return TooManyPieces(
-        f"max_pieces: the partition has more than {max_pieces} pieces; raise max_pieces (--max-pieces), or count activation "
-        "regions alone, which needs no memory"
+        f"max_pieces: the partition has more than {max_pieces} pieces; raise max_pieces (--max-pieces), or count "
+        "activation regions alone, which needs no memory"
     )
 
 
@@ -648,8 +649,9 @@ class _IntervalRun:
             np.full(events + 1, -1, dtype=np.int64),
         )  # fmt: skip
         self.memo = k.Memo(
-            np.full((16, 3), -1, dtype=np.int64), np.zeros(16), np.zeros((16, 3), dtype=np.int64), np.zeros(16, dtype=np.int64),
-            np.zeros((16, self.width), dtype=np.uint8), np.zeros((16, self.units), dtype=np.uint8),
+            np.full((16, 3), -1, dtype=np.int64), np.zeros(16), np.zeros((16, 3), dtype=np.int64),
+            np.zeros(16, dtype=np.int64), np.zeros((16, self.width), dtype=np.uint8),
+            np.zeros((16, self.units), dtype=np.uint8),
         )  # fmt: skip
         self.n_splits = 0
         state = np.zeros(12, dtype=np.int64)
@@ -672,8 +674,9 @@ class _IntervalRun:
         leaves = self.LEAVES if emit else 0
         n_out = int(blocks[-1, 5]) if emit else 0
         self.leaves = k.Leaves(
-            np.zeros((leaves, 2, 2)), np.zeros((leaves, 2, 4), dtype=np.int64), np.zeros((leaves, columns), dtype=np.uint8),
-            np.zeros((leaves, 2, n_out + 1)), np.zeros(leaves, dtype=np.int64), np.zeros((leaves, 2), dtype=np.int64),
+            np.zeros((leaves, 2, 2)), np.zeros((leaves, 2, 4), dtype=np.int64),
+            np.zeros((leaves, columns), dtype=np.uint8), np.zeros((leaves, 2, n_out + 1)),
+            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, 2), dtype=np.int64),
         )  # fmt: skip
         self.chunks: list[tuple[np.ndarray, ...]] = []
         self.seen = np.zeros((0, 3), dtype=np.int64)

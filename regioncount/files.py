@@ -11,9 +11,12 @@ another name in the same folder and then moved, so that a reader or a crash neve
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import secrets
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -65,13 +68,13 @@ _HEAD = ("query", "key", "value", "output")
 # -------------------------------------------------------------------------------- load and save
 
 
-def load(path: str | os.PathLike[str]) -> Network:
-    """Read a network file.
+def load(path: str | os.PathLike[str]) -> Any:
+    """Read a network file, or a partition file.
 
     Parameters
     ----------
     path : path-like
-        ``.json`` or ``.safetensors``.
+        ``.json`` or ``.safetensors`` for a Network, ``.npz`` for a Partition.
 
     Raises
     ------
@@ -79,19 +82,21 @@ def load(path: str | os.PathLike[str]) -> Network:
         If there is no such file or it is refused; the message names the file, the layer and the field.
     """
     with _file_errors(path, "read"):
-        if _suffix(path) == ".json":
+        suffix = _suffix(path)
+        if suffix == ".json":
             return network_from_dict(_parse_json(_decode(Path(path).read_bytes())))
-        return _load_safetensors(Path(path))
+        return _load_partition(Path(path)) if suffix == ".npz" else _load_safetensors(Path(path))
 
 
-def save(network: Network, path: str | os.PathLike[str], round: bool = False) -> None:
-    """Write a network file, all of it or nothing.
+def save(network: Any, path: str | os.PathLike[str], round: bool = False) -> None:
+    """Write a network or a partition file, all of it or nothing.
 
     Parameters
     ----------
-    network : Network
+    network : Network or Partition
     path : path-like
-        ``.json``, which keeps every number exactly, or ``.safetensors``, which stores weights as float64.
+        For a network ``.json``, which keeps every number exactly, or ``.safetensors``, which stores weights as float64;
+        for a partition ``.npz``, which holds its arrays, its network and its counts.
     round : bool
         Whether weights that float64 does not hold exactly may be rounded in a safetensors file.
 
@@ -100,10 +105,16 @@ def save(network: Network, path: str | os.PathLike[str], round: bool = False) ->
     InputError
         If such a weight is not to be rounded, or the file cannot be written.
     """
-    if not isinstance(network, Network):
-        raise InputError(f"network: expected a Network, got {shown(network)}")
+    is_network = isinstance(network, Network)
+    if not is_network and type(network).__name__ != "Partition":
+        raise InputError(f"network: expected a Network or a Partition, got {shown(network)}")
     with _file_errors(path, "write"):
-        if _suffix(path) == ".json":
+        suffix = _suffix(path)
+        if is_network == (suffix == ".npz"):
+            raise InputError("expected .json or .safetensors for a network, .npz for a partition")
+        if suffix == ".npz":
+            content = _dump_partition(network)
+        elif suffix == ".json":
             content = _dump_json(network_to_dict(network)).encode() + b"\n"
         else:
             content = _dump_safetensors(network, round)
@@ -143,13 +154,66 @@ def network_from_dict(data: Any) -> Network:
     return _read_network(data, lambda value, field: value)
 
 
+# -------------------------------------------------------------------------------- partitions
+
+_PARTITION = "regioncount-partition"
+_ARRAYS = {  # name: kind of its numbers, number of axes
+    "patterns": ("u", 2), "maps": ("f", 3), "facets": ("i", 2), "facet_border": ("i", 1), "facet_vertices": ("i", 2),
+    "vertices": ("f", 2), "offsets": ("i", 1), "piece_vertices": ("i", 1), "breakpoints": ("f", 1),
+}  # fmt: skip
+
+
+def _dump_partition(partition: Any) -> bytes:
+    """An npz of the arrays of a Partition and, under ``about``, a JSON of the rest."""
+    about = {
+        "format": _PARTITION, "version": VERSION, "domain": str(partition.domain), "dim": partition.dim,
+        "network": network_to_dict(partition.network), "counts": partition.counts(), "undecided": partition.undecided,
+        "depth_profile": partition.depth_profile, "decisions": partition.decisions,
+    }  # fmt: skip
+    text = np.frombuffer(_dump_json(about).encode(), dtype=np.uint8)
+    stream = io.BytesIO()
+    np.savez_compressed(stream, about=text, **{name: getattr(partition, name) for name in _ARRAYS})
+    return stream.getvalue()
+
+
+def _load_partition(path: Path) -> Any:
+    from regioncount.partition import Partition
+
+    try:
+        with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError) as error:
+        raise InputError(f"not a partition file, or a damaged one ({error})") from None
+    about = _parse_json(_decode(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes()))
+    keys = ("format", "version", "domain", "dim", "network", "counts", "undecided", "depth_profile", "decisions")
+    about = _members(about, keys, ())
+    if (about["format"], about["version"]) != (_PARTITION, VERSION):
+        raise InputError(f"format: expected {_PARTITION!r} version {VERSION}, got {shown(about['format'])}")
+    if set(arrays) != set(_ARRAYS):
+        raise InputError(f"expected the arrays {', '.join(_ARRAYS)}, got {shown(sorted(arrays))}")
+    for name, (kind, axes) in _ARRAYS.items():
+        array = arrays[name]
+        if array.dtype.kind != kind or array.ndim != axes:
+            raise InputError(f"{name}: expected {axes} axes of kind {kind!r}, got {array.ndim} of {array.dtype.kind!r}")
+    with located("network: "):
+        network = network_from_dict(about["network"])
+    with located("domain: "):
+        domain = parse_domain(about["domain"])
+    if about["dim"] != domain.dim or domain.dim != network.input_dim or domain.dim not in (1, 2):
+        raise InputError(f"dim: expected {domain.dim} like domain and network, got {shown(about['dim'])}")
+    return Partition(
+        network=network, domain=domain, dim=domain.dim, depth_profile=about["depth_profile"], undecided=about["undecided"],
+        decisions=about["decisions"], recorded=about["counts"], **arrays,
+    )  # fmt: skip
+
+
 # -------------------------------------------------------------------------------- the file system
 
 
 def _suffix(path: str | os.PathLike[str]) -> str:
     suffix = Path(path).suffix.lower()
-    if suffix not in (".json", ".safetensors"):
-        raise InputError("expected a file name that ends in .json or .safetensors")
+    if suffix not in (".json", ".safetensors", ".npz"):
+        raise InputError("expected a file name that ends in .json, .safetensors or, for a partition, .npz")
     return suffix
 
 

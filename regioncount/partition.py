@@ -1,8 +1,8 @@
 """Partitions: the pieces on which a network is affine, and every definition of "region" as a grouping of them.
 
 ``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  The five
-definitions of ``DEFINITIONS`` (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have one pattern or one
-map, and are neighbours.
+definitions of ``DEFINITIONS`` (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have
+one pattern or one map, and are neighbours.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +24,7 @@ from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, shown
 from regioncount.exact import nearest_float
-from regioncount.lowering import Lowered, lower
+from regioncount.lowering import Composer, Lowered, lower
 from regioncount.network import Network
 
 if TYPE_CHECKING:
@@ -133,21 +134,16 @@ def count(
             "sampled patterns: an estimate, not a count",
         )  # fmt: skip
     _max_pieces(max_pieces)
-    if set(definitions) <= {"activation"}:
-        lowered = lower(network)
-        outcome = _run(lowered, where, False, None, exact)
-        counts = {"activation": _total(lowered, outcome)} if definitions else {}
-        profile, pieces, undecided = _profile(lowered, outcome), outcome.n_pieces, outcome.decisions.undecided
-        decisions = _decisions(outcome)
-    else:
-        partition = subdivide(network, where, method, max_pieces, exact)
-        counts = {name: partition.count(name) for name in definitions}
-        profile, pieces, undecided = partition.depth_profile, partition.n_pieces, partition.undecided
-        decisions = partition.decisions
-    seconds = time.perf_counter() - started
+    if not set(definitions) <= {"activation"}:
+        return subdivide(network, where, method, max_pieces, exact).result(definitions, started)
+    lowered = lower(network)
+    outcome = _run(lowered, where, False, None, exact)
+    undecided = outcome.decisions.undecided
     return CountResult(
-        str(where), engine, counts, profile, pieces, undecided == 0, undecided, None, seconds, decisions=decisions
-    )
+        str(where), engine, {"activation": _total(lowered, outcome)} if definitions else {}, _profile(lowered, outcome),
+        outcome.n_pieces, undecided == 0, undecided, None, time.perf_counter() - started,
+        decisions=_decisions(outcome),
+    )  # fmt: skip
 
 
 def subdivide(
@@ -265,6 +261,8 @@ class Partition:
         Decisions that no arithmetic settled; ``certified`` where there are none.
     decisions : dict of str to int
         As in :class:`CountResult`.
+    recorded : dict of str to int, optional
+        The counts that its file records, where it was read from one.
     """
 
     network: Network
@@ -282,6 +280,7 @@ class Partition:
     piece_vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     breakpoints: np.ndarray = field(default_factory=lambda: np.zeros(0))
     decisions: dict[str, int] = field(default_factory=dict)
+    recorded: dict[str, int] | None = None
     _source: Any = None
 
     @property
@@ -295,8 +294,8 @@ class Partition:
         return self.undecided == 0
 
     def count(self, definition: str = "linear") -> int:
-        """The number of regions by a definition of ``DEFINITIONS``, or by "R1": activation patterns on the closed domain,
-        those on points and segments included.
+        """The number of regions by a definition of ``DEFINITIONS``, or by "R1": activation patterns on the closed
+        domain, those on points and segments included.
         """
         if _definition(definition) == "R1":
             return self._closed
@@ -306,6 +305,15 @@ class Partition:
     def counts(self) -> dict[str, int]:
         """The number of regions by every definition of ``DEFINITIONS``."""
         return {name: self.count(name) for name in DEFINITIONS}
+
+    def result(self, definitions: Sequence[str] = DEFINITIONS, started: float | None = None) -> CountResult:
+        """What :func:`count` returns for these pieces; ``started`` is a reading of ``time.perf_counter``."""
+        counts = {name: self.count(name) for name in definitions}
+        seconds = 0.0 if started is None else time.perf_counter() - started
+        return CountResult(
+            str(self.domain), "interval" if self.dim == 1 else "polygon", counts, self.depth_profile, self.n_pieces,
+            self.certified, self.undecided, None, seconds, decisions=self.decisions,
+        )  # fmt: skip
 
     def labels(self, definition: str) -> np.ndarray:
         """The region of each piece by a definition, (n_pieces,), numbered from 0 in the order of first appearance.
@@ -390,9 +398,13 @@ class _Labels(dict):
         return np.arange(self.partition.n_pieces)  # neighbours always differ in their pattern
 
     def _affine_maps(self) -> np.ndarray:
-        source = self.partition._source
+        partition, source = self.partition, self.partition._source
+        if source is None:  # read from a file: nothing but the patterns is believed
+            composer = Composer(lower(partition.network), [Fraction(0)] * partition.dim, [Fraction(1)] * partition.dim)
+            seen: dict[Any, int] = {}
+            return np.array([seen.setdefault(_exact_output(composer, row), len(seen)) for row in partition.patterns])
         pieces = source.pieces
-        cheap = pieces.states >= 0 if self.partition.dim == 1 else np.zeros(len(pieces.patterns), dtype=bool)
+        cheap = pieces.states >= 0 if partition.dim == 1 else np.zeros(len(pieces.patterns), dtype=bool)
         labels, _ = map_classes(source.lowered, source.exact_map, pieces.patterns, pieces.maps, pieces.errors, cheap)
         return labels
 
@@ -405,40 +417,18 @@ class _Labels(dict):
         linear, maps = self["linear"], self["affine_maps"]
         if self.partition.dim == 1:
             return linear
-        source = self.partition._source
-        components = np.zeros(maps.max() + 1, dtype=np.int64)
-        _, first = np.unique(linear, return_index=True)
-        np.add.at(components, maps[first], 1)
-        several = np.flatnonzero(components > 1)
-        by_map = np.argsort(maps, kind="stable")
-        starts = np.searchsorted(maps[by_map], np.arange(len(components) + 1))
-        joined = []
-        for one in several:
-            chosen = by_map[starts[one] : starts[one + 1]]
-            joined += _contacts(source, chosen, linear[chosen])
-        if not joined:
-            return linear
-        return _first_seen(_joined(int(linear.max()) + 1, np.array(joined))[linear])
-
-
-def _contacts(source: Any, chosen: np.ndarray, linear: np.ndarray) -> list[tuple[int, int]]:
-    """Pairs of linear regions among the chosen pieces that touch, as many as it takes to join them."""
-    region = dict(zip(chosen.tolist(), linear.tolist(), strict=True))
-    parent = {r: r for r in region.values()}
-
-    def top(r: int) -> int:
-        while parent[r] != r:
-            r = parent[r] = parent[parent[r]]
-        return r
-
-    pairs = []
-    corners, offsets = source.pieces.corners, source.pieces.offsets
-    for p, q in adjacency.near_pairs(corners, offsets, chosen, linear):
-        a, b = top(region[p]), top(region[q])
-        if a != b and adjacency.touch(source.outline, p, q):
-            parent[a] = b
-            pairs.append((region[p], region[q]))
-    return pairs
+        # closed pieces meet in a point exactly if it is an end of a facet of both: facets end at corners and at T-junctions,
+        # and vertices that are equal are one vertex
+        partition = self.partition
+        piece = partition.facets[:, [0, 0, 1, 1]].ravel()
+        vertex = partition.facet_vertices[:, [0, 1, 0, 1]].ravel()
+        piece, vertex = piece[piece >= 0], vertex[piece >= 0]
+        key = maps[piece] * len(partition.vertices) + vertex
+        order = np.argsort(key, kind="stable")
+        together = np.flatnonzero(np.diff(key[order]) == 0)
+        pairs = np.stack([linear[piece[order][together]], linear[piece[order][together + 1]]], axis=1)
+        pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+        return _first_seen(_joined(int(linear.max()) + 1, pairs)[linear])
 
 
 def _joined(n: int, pairs: np.ndarray) -> np.ndarray:
@@ -471,8 +461,13 @@ class _Source:
             found = self.judge.output_map(int(self.pieces.states[piece]), self.pieces.marks[piece])
             if found is not None:
                 return found
-        numerators, denominator = self.judge.composer.output(self.pieces.patterns[piece])
-        return denominator, *numerators.ravel().tolist()
+        return _exact_output(self.judge.composer, self.pieces.patterns[piece])
+
+
+def _exact_output(composer: Composer, pattern: np.ndarray) -> Hashable:
+    """The exact output map on the cell of a pattern; equal where maps are equal."""
+    numerators, denominator = composer.output(pattern)
+    return denominator, *numerators.ravel().tolist()
 
 
 def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:

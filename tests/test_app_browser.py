@@ -94,7 +94,7 @@ def opened(browser: Browser, address: str) -> Iterator[Open]:
 
 def drawn(page: Page, name: str) -> Any:
     """What plotly has drawn: the data of its traces."""
-    return page.evaluate(f"JSON.stringify(document.querySelector('#{name}-figure .js-plotly-plot').data)")
+    return page.evaluate(f"(({data, layout}) => JSON.stringify([data, layout.shapes]))(document.querySelector('#{name}-figure .js-plotly-plot'))")
 
 
 def counts(page: Page) -> dict[str, int]:

@@ -19,7 +19,7 @@ from regioncount.definitions import DEFINITIONS, MEANINGS
 from regioncount.errors import TooManyPieces
 
 KEYS = [
-    "network", "domain", "method", "counts", "depth_profile", "pieces", "certified", "undecided", "seconds",
+    "network", "domain", "method", "counts", "depth_profile", "pieces", "certified", "undecided", "decisions", "seconds",
     "note",
 ]  # fmt: skip
 RECORD = {
@@ -88,7 +88,7 @@ def test_help_is_quick_and_loads_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["build", "count", "depth"])
+@pytest.mark.parametrize("command", ["build", "count", "depth", "figure"])
 def test_help_of_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main([command, "--help"])
@@ -213,7 +213,7 @@ def test_an_uncertified_count_says_so(
 ) -> None:
     result = types.SimpleNamespace(
         domain="-1:1,-1:1", method="polygon", counts={"linear": 1234}, depth_profile=[], pieces=2000,
-        certified=False, undecided=17, estimate=None, seconds=0.5, note="",
+        certified=False, undecided=17, decisions={}, estimate=None, seconds=0.5, note="",
     )  # fmt: skip
     monkeypatch.setattr(partition, "count", lambda *_, **__: result)
     assert cli.main(["count", network]) == 0
@@ -305,6 +305,25 @@ def test_depth_of_one_definition(capsys: pytest.CaptureFixture[str]) -> None:
     assert os.listdir() == []
 
 
+def test_depth_of_several_constructions(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "depth --construction three-step,one-step --tokens 3 --max-depth 3 -o depth.jsonl"
+    assert cli.main(words.split()) == 0
+    records = [json.loads(line) for line in Path("depth.jsonl").read_text(encoding="utf-8").splitlines()]
+    assert [r["construction"] for r in records] == ["three-step"] * 3 + ["one-step"] * 3
+    assert [r["counts"]["linear"] for r in records] == [1, 1, 2, 1, 3, 9]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(":")] == ["three-step:", "one-step:"] and len(lines) == 10
+
+
+@pytest.mark.parametrize("ending", ["pdf", "png", "svg"])
+def test_depth_prints(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("matplotlib")
+    words = f"depth --tokens 3 --max-depth 3 --figure depth.{ending} --width double"
+    assert cli.main(words.split()) == 0
+    assert Path(f"depth.{ending}").stat().st_size > 4000
+    assert os.listdir() == [f"depth.{ending}"]
+
+
 @pytest.mark.parametrize(
     ("words", "named"),
     [
@@ -321,6 +340,10 @@ def test_depth_of_one_definition(capsys: pytest.CaptureFixture[str]) -> None:
         ("--tokens 3 --max-depth 3 -o .", "directory"),
         ("--tokens 3 --max-depth 3 -o nowhere/../depth.jsonl", "-o"),
         ("--tokens 3 --max-depth 3 --figure .", "--figure"),
+        ("--tokens 3 --max-depth 3 --figure depth.html --width single", "--width"),
+        ("--tokens 3 --max-depth 3 --figure depth.pdf --width wide", "--width"),
+        ("--tokens 3 --max-depth 3 --width single", "--width"),
+        ("--tokens 3 --max-depth 3 --construction three-step,tower", "tower"),
     ],
 )
 def test_depth_refuses(words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -372,6 +395,76 @@ def test_progress_on_a_terminal_only(
     out, err = capsys.readouterr()
     assert "] 1/2" in err and err.endswith("\r\033[K")
     assert "\r" not in out
+
+
+# --- figure
+
+
+@pytest.fixture
+def classifier(tmp_path: Path) -> str:
+    """A network with three outputs: x, y and 0, each greatest somewhere."""
+    layers = [{"type": "relu"}, {"type": "affine", "weight": [[1, 0], [0, 1], [0, 0]], "bias": [0, 0, "1/2"]}]
+    write(
+        tmp_path / "classifier.json",
+        {"format": "regioncount-network", "version": 1, "input_dim": 2, "domain": "-1:1,-1:1", "layers": layers},
+    )
+    return "classifier.json"
+
+
+@pytest.mark.parametrize("ending", ["html", "json", "pdf", "png", "svg"])
+def test_figure(classifier: str, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    if ending not in ("html", "json"):
+        pytest.importorskip("matplotlib")
+    assert cli.main(["figure", classifier, "-o", f"plot.{ending}", "--boundary"]) == 0
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [
+        f"plot.{ending}: 4 linear regions (R4); 4 pieces on -1:1,-1:1, certified",
+        "decision boundary: 5 segments, jumps of the greatest output: 0",
+    ]
+    assert err == "" and Path(f"plot.{ending}").stat().st_size > 4000
+    assert sorted(os.listdir()) == ["classifier.json", f"plot.{ending}"]
+
+
+def test_figure_of_values_and_domains(classifier: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["figure", classifier, "--domain", "-1:0,0:1", "--color-by", "value:2", "-o", "plot.json"]
+    assert cli.main(words) == 0
+    assert "1 linear region (R4); 1 piece on -1:0,0:1" in capsys.readouterr().out
+    assert json.loads(Path("plot.json").read_text())["data"][0]["type"] == "heatmap"
+    assert cli.main(["build", "tent", "--depth", "3", "-o", "tent.json"]) == 0
+    assert cli.main(["figure", "tent.json", "--color-by", "activation", "-o", "tent.json.html"]) == 0
+    assert "activation regions (R2)" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("", "--output"),
+        ("-o plot.gif", ".pdf"),
+        ("-o nowhere/plot.pdf", "nowhere"),
+        ("-o .", "directory"),
+        ("-o plot.html --width single", "--width"),
+        ("-o plot.pdf --width wide", "--width"),
+        ("-o plot.html --color-by volume", "--color-by"),
+        ("-o plot.html --color-by value:7", "value:7"),
+        ("-o plot.html --max-pieces 3", "max_pieces"),
+        ("-o plot.html --max-pieces 0", "--max-pieces"),
+        ("-o plot.html --domain=0:1", "domain"),
+        ("-o plot.html --boundary", "--boundary"),
+    ],
+)
+def test_figure_refuses(network: str, words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert named in refuse(capsys, "figure", network, *words.split())
+
+
+def test_prints_without_matplotlib(
+    network: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from regioncount import paper
+
+    monkeypatch.setattr(paper.importlib.util, "find_spec", lambda name: None)
+    assert "regioncount[paper]" in refuse(capsys, "figure", network, "-o", "plot.pdf")
+    words = ["depth", "--tokens", "3", "--max-depth", "3", "--figure", "depth.pdf"]
+    assert "regioncount[paper]" in refuse(capsys, *words)
 
 
 # --- the rest

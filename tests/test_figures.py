@@ -1,20 +1,21 @@
-"""The depth figure: what it draws, and its files."""
+"""Screen figures: what they draw, and their files."""
 
 from __future__ import annotations
 
-import importlib.util
+import base64
 import json
 import os
-import shutil
+import zlib
 from pathlib import Path
 
+import numpy as np
 import pytest
+from test_boundary import chooser
 
-from regioncount import figures
-from regioncount.definitions import DEFINITIONS
+import regioncount as rc
+from regioncount import drawing, figures
+from regioncount.definitions import COUNTABLE, DEFINITIONS
 from regioncount.errors import InputError
-
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 
 
 def make_records(tokens=(3, 4, 5), max_depth=9, construction="three-step", certified=True):
@@ -70,7 +71,7 @@ def test_axis_names_the_definition_and_the_counts_are_its_own() -> None:
 
 
 def test_every_definition_has_an_axis_title() -> None:
-    assert tuple(figures.AXIS_TITLES) == DEFINITIONS
+    assert tuple(figures.AXIS_TITLES) == COUNTABLE
 
 
 def test_uncertified_counts_are_hollow() -> None:
@@ -117,6 +118,151 @@ def test_what_cannot_be_drawn() -> None:
         figures.depth_figure(make_records(), "cells")
 
 
+# --- random networks
+
+
+def random_records(counts, construction="random-transformer", tokens=3, depth=2):
+    return [
+        {
+            "construction": construction, "tokens": tokens, "depth": depth, "seed": seed, "counts": {"linear": count},
+            "bound": None, "method": "interval", "certified": True, "seconds": 0.1,
+        }
+        for seed, count in enumerate(counts)
+    ]  # fmt: skip
+
+
+def test_random_networks_are_a_median_and_quartiles() -> None:
+    records = [
+        *make_records(tokens=[3]),
+        *random_records([1, 2, 3, 4, 10], depth=1),
+        *random_records([5, 6], depth=2),
+    ]
+    figure = figures.depth_figure(records)
+    outline, medians, bound, counted = figure.data
+    assert (list(medians.x), list(medians.y)) == ([1, 2], [3, 5.5]) and medians.line.dash == "dot"
+    assert list(outline.x) == [1, 2, 2, 1] and list(outline.y) == [4, 5.75, 5.25, 2]
+    assert medians.name == "random-transformer, median of 2 to 5 seeds" and "quartiles" in outline.name
+    assert medians.line.color == bound.line.color == counted.marker.color
+    assert medians.legendgroup == "T = 3" and "5 seeds" in medians.customdata[0]
+    assert counted.marker.symbol[0] == "circle", "random networks take no marker from the constructions"
+
+
+def test_families_without_tokens() -> None:
+    without = [{k: v for k, v in r.items() if k not in ("tokens", "bound")} for r in random_records([7, 9], "random-relu")]
+    records = [*make_records(tokens=[3]), *without, *random_records([2, 3], "random-maxout", None)]
+    figure = figures.depth_figure(records)
+    medians = [trace for trace in figure.data if trace.mode == "lines+markers"]
+    assert {trace.legendgroup for trace in medians} == {"no tokens"}
+    assert len({trace.line.color for trace in medians} | {traces(figure, "markers")[0].marker.color}) == 3
+    assert "hidden layers" in figure.layout.xaxis.title.text
+    assert [trace.legendrank > 1000 for trace in figure.data[:4]] == [True] * 4, "after every T"
+    only = figures.depth_figure(random_records([7, 9], "random-relu", None))
+    assert len(only.data) == 2 and only.layout.title.subtitle.text is None
+    with pytest.raises(InputError, match="'cells' was not counted for random-relu, D = 2"):
+        figures.depth_figure(without, "cells")
+
+
+# --- partitions
+
+
+@pytest.fixture(scope="module")
+def partition():
+    return rc.subdivide(rc.constructions.random_relu((2, 6, 6, 2), seed=3))
+
+
+def fills(figure):
+    return [trace for trace in figure.data if trace.type == "scatter" and trace.fill == "toself"]
+
+
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_cells_are_filled_by_colour(partition, definition: str) -> None:
+    figure = figures.partition_figure(partition, definition)
+    assert figure.layout.title.text == drawing.headline(partition, definition)[0]
+    assert drawing.footing(partition) in figure.layout.title.subtitle.text
+    polygons = 0
+    for trace in fills(figure):
+        assert trace.fillcolor == trace.line.color and trace.fillcolor in drawing.REGION_COLOURS
+        polygons += 1 + np.isnan(trace.x).sum()
+    assert polygons == partition.n_pieces and len(fills(figure)) <= len(drawing.REGION_COLOURS)
+
+
+def test_what_hovering_says(partition) -> None:
+    figure = figures.partition_figure(partition)
+    layer = next(trace for trace in figure.data if trace.type == "heatmap")
+    points = [trace for trace in figure.data if trace.type == "scatter" and trace.mode == "markers"]
+    texts = [text for row in layer.text for text in row] + [text for trace in points for text in trace.text]
+    pieces = {int(text.split("piece ")[1].split("<")[0]) for text in texts}
+    assert pieces == set(range(partition.n_pieces)), "every piece can be found"
+    i, j = 20, 40
+    x = np.array([[layer.x[j], layer.y[i]]])
+    text, value = layer.text[i][j], partition.network.evaluate(x)[0]
+    slopes, constant = text.split("<br>")[1].removeprefix("slopes ").split("; constant ")
+    assert np.dot(x[0], [float(s) for s in slopes.split(", ")]) + float(constant) == pytest.approx(value[0], abs=2e-3)
+
+
+def test_values_are_a_heatmap(partition) -> None:
+    figure = figures.partition_figure(partition, "value:1")
+    layer = figure.data[0]
+    assert layer.type == "heatmap" and layer.colorbar.title.text == "output 1"
+    x = np.array([[layer.x[7], layer.y[300]]])
+    assert layer.z[300][7] == pytest.approx(partition.network.evaluate(x)[0, 1], rel=1e-5)
+    assert figure.layout.title.text.startswith("output 1 on ")
+
+
+def test_many_cells_are_an_image(partition, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CELLS", 20)
+    figure = figures.partition_figure(partition, pixels=60)
+    assert not fills(figure)
+    (image,) = figure.layout.images
+    assert (image.x, image.y, image.sizex, image.sizey) == (-1, 1, 2, 2)
+    content = base64.b64decode(image.source.removeprefix("data:image/png;base64,"))
+    assert content.startswith(b"\x89PNG") and content.endswith(b"IEND\xaeB`\x82")
+    start = content.index(b"IDAT") + 4
+    rows = np.frombuffer(zlib.decompress(content[start:-16]), dtype=np.uint8).reshape(60, 61)[::-1, 1:]
+    pieces = drawing.pixels(partition, (-1, 1, -1, 1), (60, 60))
+    assert (rows == drawing.region_colours(partition, "linear")[pieces] + 1).all()
+    # a window with few cells in it has polygons again
+    near = figures.partition_figure(partition, window=(0.9, 1, 0.9, 1))
+    assert fills(near) and not near.layout.images and list(near.layout.xaxis.range) == [0.9, 1]
+
+
+def test_the_boundary_is_drawn_and_counted(partition) -> None:
+    figure = figures.partition_figure(partition, boundary=True)
+    found = partition.decision_boundary()
+    line = figure.data[-1]
+    assert line.name == f"decision boundary: {found.count} segments" and figure.layout.showlegend
+    assert len(line.x) == 3 * found.count
+    jumping = rc.subdivide(chooser(2, ([[0, 0, 1], [0, 0, 0]], [0, "1/2"])), "-1:1,-1:1")
+    names = [trace.name for trace in figures.partition_figure(jumping, boundary=True).data if trace.name]
+    assert names == ["decision boundary: 0 segments", "jumps of the greatest output: 1"]
+    with pytest.raises(InputError, match="at least 2 outputs"):
+        figures.partition_figure(rc.subdivide(rc.constructions.tent(2)), boundary=True)
+
+
+def test_the_graph_on_the_line_has_its_pieces_and_gaps() -> None:
+    partition = rc.subdivide(chooser(1, ([[1, 5], [0, 1]], [0, 0])), "-1:1")
+    figure = figures.partition_figure(partition, "value:0", boundary=True)
+    pieces = [trace for trace in figure.data if trace.mode == "lines" and trace.hovertemplate]
+    drawn = sorted((list(trace.x[:3]), list(trace.y[:3])) for trace in pieces)
+    assert drawn == [([-1, -0.5, 0], [4, 4.5, 5]), ([0, 0.5, 1], [0, 0.5, 1])]
+    assert len({trace.line.color for trace in pieces}) == 2
+    assert figure.layout.yaxis.title.text == "output 0"
+    with pytest.raises(InputError, match="window: expected for a partition of the plane"):
+        figures.partition_figure(partition, window=(0, 1, 0, 1))
+
+
+def test_a_graph_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CELLS", 100)
+    (line,) = figures.partition_figure(rc.subdivide(rc.constructions.tent(8))).data
+    assert line.y.min() == 0 and line.y.max() == 1
+
+
+@pytest.mark.parametrize("wrong", [{"color_by": "volume"}, {"window": (1, 0, 0, 1)}, {"pixels": 0}, {"pixels": 1.5}])
+def test_what_no_partition_figure_has(partition, wrong) -> None:
+    with pytest.raises(InputError, match=f"{next(iter(wrong))}: expected"):
+        figures.partition_figure(partition, **wrong)
+
+
 # --- files
 
 
@@ -141,33 +287,8 @@ def test_json_is_plotly_json(figure, tmp_path: Path) -> None:
     assert set(json.loads((tmp_path / "depth.json").read_text())) == {"data", "layout"}
 
 
-@pytest.mark.slow
-@pytest.mark.skipif(
-    BROWSER is None or importlib.util.find_spec("kaleido") is None, reason="needs kaleido and a browser"
-)
-@pytest.mark.parametrize(("ending", "start"), [("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<svg")])
-def test_exported_files(figure, tmp_path: Path, ending: str, start: bytes) -> None:
-    figures.write_figure(figure, tmp_path / f"depth.{ending}")
-    assert (tmp_path / f"depth.{ending}").read_bytes().startswith(start)
-
-
-def test_a_missing_exporter_or_browser_is_named(figure, tmp_path: Path, monkeypatch) -> None:
-    def no_browser(**options):
-        raise RuntimeError("Kaleido requires Google Chrome\nto be installed.")
-
-    monkeypatch.setattr(type(figure), "to_image", lambda self, **options: no_browser(**options))
-    monkeypatch.setattr(figures.importlib.util, "find_spec", lambda name: object())
-    with pytest.raises(InputError, match="figure: .pdf needs a working Chrome or Chromium") as caught:
-        figures.write_figure(figure, tmp_path / "depth.pdf")
-    assert "\n" not in str(caught.value)
-    monkeypatch.setattr(figures.importlib.util, "find_spec", lambda name: None)
-    with pytest.raises(InputError, match="figure: .png needs kaleido"):
-        figures.write_figure(figure, tmp_path / "depth.png")
-    assert os.listdir(tmp_path) == []
-
-
 def test_places_and_endings_that_are_refused(figure, tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="expected a name ending in .html, .json, .png, .svg, .pdf"):
+    with pytest.raises(InputError, match="expected a name ending in .html, .json, got"):
         figures.write_figure(figure, tmp_path / "depth.gif")
     with pytest.raises(InputError, match="cannot write .*absent"):
         figures.write_figure(figure, tmp_path / "absent" / "depth.json")

@@ -1,0 +1,85 @@
+"""Re-checking a saved partition from scratch, without the engine that made it.
+
+What the file says is compared with the network alone: geometry, facets, patterns and maps at interior points
+(``invariants``), then the exact map of every pattern, composed anew, with the map that the file gives; the
+patterns, which must differ; and every count, made again from the exact maps, the facets and the vertices.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from regioncount.definitions import DEFINITIONS
+from regioncount.errors import InputError
+from regioncount.invariants import check
+from regioncount.lowering import Composer, lower
+from regioncount.network import Network
+from regioncount.partition import Partition
+
+TOLERANCE = 1e-6  # of a coefficient, relative to the largest of its piece's map in the domain's own coordinates
+
+
+def verify(partition: Partition, network: Network | None = None) -> dict[str, Any]:
+    """Check a partition against its network; what does not hold raises.
+
+    Parameters
+    ----------
+    partition : Partition
+        As ``load`` reads it from a file.
+    network : Network, optional
+        The network that it must be a partition of; by default the one that the file holds.
+
+    Returns
+    -------
+    dict
+        ``pieces``, ``facets``, and ``counts`` by every definition, made from scratch.
+
+    Raises
+    ------
+    InputError
+        With one sentence that says what does not hold, and where.
+    """
+    if network is not None and network.layers != partition.network.layers:
+        raise InputError("network: the partition is of another network")
+    fresh = _without_memory(partition)
+    try:
+        check(fresh)
+    except AssertionError as error:
+        raise InputError(f"the partition does not hold: {error}") from None
+    except (IndexError, ValueError, TypeError) as error:
+        raise InputError(f"the partition does not hold: its arrays do not fit together ({error})") from None
+    _exact_maps(fresh)
+    counts = fresh.counts()
+    if len(np.unique(fresh.patterns, axis=0)) != counts["activation"]:
+        raise InputError("the partition does not hold: two pieces in the plane have one activation pattern")
+    for name in DEFINITIONS:
+        recorded = (partition.recorded or counts).get(name)
+        if recorded != counts[name]:
+            raise InputError(f"the partition does not hold: counts: {name}: expected {counts[name]}, got {recorded}")
+    if fresh.depth_profile and fresh.depth_profile[-1].get("activation") != counts["activation"]:
+        raise InputError("the partition does not hold: depth_profile: its last entry is not the count of activation")
+    return {"pieces": fresh.n_pieces, "facets": len(fresh.facets), "counts": counts}
+
+
+def _without_memory(partition: Partition) -> Partition:
+    """The partition without what the engine remembers of it."""
+    from dataclasses import replace
+
+    return replace(partition, _source=None)
+
+
+def _exact_maps(partition: Partition) -> None:
+    """Compare every map with the exact one of its pattern."""
+    n = partition.dim
+    composer = Composer(lower(partition.network), [Fraction(0)] * n, [Fraction(1)] * n)
+    low, high = (np.array(side) for side in partition.domain.bounds)
+    reach = np.append(np.maximum(np.abs(low), np.abs(high)), 1.0)
+    for piece, pattern in enumerate(partition.patterns):
+        numerators, denominator = composer.output(pattern)
+        exact = np.array([[int(x) / denominator for x in row] for row in numerators]).T
+        size = np.abs(exact * reach).max(axis=1, keepdims=True) + 1e-300
+        if not (np.abs(partition.maps[piece] - exact) * reach <= TOLERANCE * size).all():
+            raise InputError(f"the partition does not hold: piece {piece}: its map is not that of its pattern")
