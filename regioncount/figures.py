@@ -128,7 +128,7 @@ def _partition_layout(partition: Partition, shade: drawing.Shade, legend: bool) 
         "font": FONT,
         "hovermode": "closest",
         "showlegend": legend,
-        "legend": {"orientation": "h", "x": 0, "y": -0.1, "xanchor": "left", "yanchor": "top"},
+        "legend": {"orientation": "h", "x": 0, "y": -0.1 if partition.dim == 2 else -0.17, "yanchor": "top"},
         "margin": {"l": 70, "r": 20, "t": 100, "b": 90 if legend else 60},
         "width": 760,
         "height": 800 if partition.dim == 2 else 520,
@@ -188,8 +188,12 @@ def _plane_traces(
         edges = _apart(drawing.borders(partition, labels, pieces))
         traces.append(
             go.Scatter(
-                x=edges[:, 0], y=edges[:, 1], mode="lines", line={"color": "#222", "width": width, "simplify": False},
-                hoverinfo="skip", showlegend=False,
+                x=edges[:, 0],
+                y=edges[:, 1],
+                mode="lines",
+                line={"color": "#222", "width": width, "simplify": False},
+                hoverinfo="skip",
+                showlegend=False,
             )  # fmt: skip
         )
     if shade.output is None:
@@ -208,8 +212,14 @@ def _fill_traces(go: Any, partition: Partition, definition: str, pieces: np.ndar
         path = np.insert(corners, offsets[1:-1], np.nan, axis=0)
         traces.append(
             go.Scatter(
-                x=path[:, 0], y=path[:, 1], mode="lines", fill="toself", fillcolor=colour,
-                line={"color": colour, "width": 0.7, "simplify": False}, hoverinfo="skip", showlegend=False,
+                x=path[:, 0],
+                y=path[:, 1],
+                mode="lines",
+                fill="toself",
+                fillcolor=colour,
+                line={"color": colour, "width": 0.7, "simplify": False},
+                hoverinfo="skip",
+                showlegend=False,
             )  # fmt: skip
         )
     return traces
@@ -300,9 +310,12 @@ def _graph_traces(go: Any, partition: Partition, shade: drawing.Shade) -> list[A
         texts = _texts(partition, shade.definition, chosen)
         traces.append(
             go.Scatter(
-                x=path[:, 0], y=path[:, 1], line={"color": colour, "width": 4, "simplify": False},
+                x=path[:, 0],
+                y=path[:, 1],
+                line={"color": colour, "width": 4, "simplify": False},
                 text=[text for text in texts for _ in range(4)],
-                hovertemplate="(%{x:.6g}, %{y:.6g})<br>%{text}<extra></extra>", **common,
+                hovertemplate="(%{x:.6g}, %{y:.6g})<br>%{text}<extra></extra>",
+                **common,
             )  # fmt: skip
         )
     ends = np.concatenate([points[1:, 0], points[:-1, 1]])[np.tile(labels[1:] != labels[:-1], 2)]

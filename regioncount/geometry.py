@@ -138,8 +138,8 @@ def regions(partition: Partition, definition: str = "linear") -> np.ndarray:
     --------
     >>> import regioncount as rc
     >>> network = rc.from_layers([([[1, 0], [-1, 0]], [0, 0]), "relu", ([[1, -1]], [0])])
-    >>> regions(rc.subdivide(network, "0:2,0:1")).tolist()
-    [<POLYGON ((2 0, 2 1, 0 1, 0 0, 2 0))>]
+    >>> [region.area for region in regions(rc.subdivide(network, "-2:2,0:1"))]  # of two pieces
+    [4.0]
     """
     labels = partition.labels(definition)
     n = int(labels.max()) + 1

@@ -82,6 +82,7 @@ def partition_figure(
             figure = Figure(figsize=(inches, 0.62 * inches), layout="constrained")
             axes = figure.subplots()
             _graph(axes, partition, shade)
+            axes.xaxis.set_major_locator(MaxNLocator(5 if inches < 4 else 8, steps=[1, 2, 5, 10]))
         else:
             x0, x1, y0, y1 = drawing.bounds(partition)
             aspect = (y1 - y0) / (x1 - x0)
@@ -235,7 +236,7 @@ def _depth_series(axes: Axes, contents: drawing.Depth, definition: str) -> list[
     for size, by_depth in contents.bounds.items():
         if by_depth:
             values = [drawing.height(value) for value in by_depth.values()]
-            style = {"linestyle": "dashed", "color": drawing.size_colour(contents, size)}
+            style: dict[str, Any] = {"linestyle": "dashed", "color": drawing.size_colour(contents, size)}
             axes.step(list(by_depth), values, where="post", **style)
     for series in contents.counted:
         i = contents.sizes.index(series.tokens)

@@ -2,7 +2,7 @@
 
 What the file says is compared with the network alone: geometry, facets, patterns and maps at interior points
 (``invariants``), then the exact map of every pattern, composed anew, with the map that the file gives; the
-patterns, which must differ; and every count, made again from the exact maps, the facets and the vertices.
+patterns, which must differ; the pattern just inside each corner; and every count, made again from the exact maps, the facets and the vertices.
 """
 
 from __future__ import annotations
@@ -19,6 +19,8 @@ from regioncount.lowering import Composer, lower
 from regioncount.network import Network
 from regioncount.partition import Partition
 
+STEP = 1e-5  # how far inside a corner patterns are looked at, in parts of the way to the middle
+FLOATS = 1e-12  # nearer to a corner than this part of the domain floats may be on the other side
 TOLERANCE = 1e-6  # of a coefficient, relative to the largest of its piece's map in the domain's own coordinates
 
 
@@ -51,6 +53,7 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
         raise InputError(f"the partition does not hold: {error}") from None
     except (IndexError, ValueError, TypeError) as error:
         raise InputError(f"the partition does not hold: its arrays do not fit together ({error})") from None
+    _near_corners(fresh)
     _exact_maps(fresh)
     counts = fresh.counts()
     if len(np.unique(fresh.patterns, axis=0)) != counts["activation"]:
@@ -69,6 +72,27 @@ def _without_memory(partition: Partition) -> Partition:
     from dataclasses import replace
 
     return replace(partition, _source=None)
+
+
+def _near_corners(partition: Partition) -> None:
+    """The pattern just inside each corner of each piece, decided exactly, must be the piece's own."""
+    if partition.dim == 1:
+        ends = partition.breakpoints[:, None]
+        corners = np.repeat(ends, 2, axis=0)[1:-1]
+        piece = np.repeat(np.arange(partition.n_pieces), 2)
+    else:
+        corners = partition.vertices[partition.piece_vertices]
+        piece = np.repeat(np.arange(partition.n_pieces), np.diff(partition.offsets))
+    size = np.bincount(piece)
+    middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
+    points = corners + STEP * (middle - corners)
+    low, high = (np.array(side) for side in partition.domain.bounds)
+    clear = (np.abs(points - corners) / (high - low)).max(axis=1) > FLOATS
+    patterns = partition.network.activation_pattern(points[clear])
+    wrong = np.flatnonzero((patterns != partition.patterns[piece[clear]]).any(axis=1))
+    if len(wrong):
+        at, where = piece[clear][wrong[0]], points[clear][wrong[0]].tolist()
+        raise InputError(f"the partition does not hold: piece {at}: near its corner, at {where}, the pattern is another")
 
 
 def _exact_maps(partition: Partition) -> None:

@@ -93,8 +93,9 @@ def opened(browser: Browser, address: str) -> Iterator[Open]:
 
 
 def drawn(page: Page, name: str) -> Any:
-    """What plotly has drawn: the data of its traces."""
-    return page.evaluate(f"(({data, layout}) => JSON.stringify([data, layout.shapes]))(document.querySelector('#{name}-figure .js-plotly-plot'))")
+    """What plotly has drawn: its traces and paths."""
+    plot = f"document.querySelector('#{name}-figure .js-plotly-plot')"
+    return page.evaluate(f"JSON.stringify([{plot}.data, {plot}.layout.shapes])")
 
 
 def counts(page: Page) -> dict[str, int]:
@@ -120,10 +121,10 @@ def test_depth_controls_change_figure_and_table(opened: Open) -> None:
     table = page.locator("#depth-numbers table")
     table.wait_for()
     before = drawn(page, "depth")
-    page.get_by_role("radio", name="two-heads").check()
-    page.get_by_role("checkbox", name="5").uncheck()
+    page.get_by_role("radio", name="two-heads").click()
+    page.get_by_role("checkbox", name="5").click()
     page.get_by_label("Largest depth D").fill("6")
-    page.get_by_role("radio", name="activation R2").locator("visible=true").check()
+    page.locator("#depth-definition").get_by_role("radio", name="activation").click()
     expect(table.locator("tbody tr")).to_have_count(6)
     expect(page.locator("#depth-numbers .sentence")).to_contain_text(MEANINGS["activation"][4:])
     records = sweep.depth_sweep("two-heads", [3, 4], 6)
@@ -144,7 +145,7 @@ def test_partition_counts_are_those_of_the_core(opened: Open, family: str) -> No
     expect(page.locator("#depth")).to_be_hidden()
     before = drawn(page, "partition")
     parameters: dict[str, Any] = {"seed": 5}
-    page.get_by_role("radio", name=family).check()
+    page.get_by_role("radio", name=family).click()
     page.get_by_label("Seed").fill("5")
     if family == "random-transformer":
         page.get_by_label("Layers").fill("1")
@@ -170,7 +171,7 @@ def test_colour_changes_the_figure_and_not_the_counts(opened: Open) -> None:
     page = opened("#partition")
     page.locator("#count-linear").wait_for()
     before, seen = counts(page), drawn(page, "partition")
-    page.get_by_role("radio", name="output value").check()
+    page.get_by_role("radio", name="output value").click()
     expect(page.locator("#partition-numbers .chosen")).to_have_count(0)
     assert counts(page) == before
     assert drawn(page, "partition") != seen

@@ -19,8 +19,8 @@ from regioncount.definitions import DEFINITIONS, MEANINGS
 from regioncount.errors import TooManyPieces
 
 KEYS = [
-    "network", "domain", "method", "counts", "depth_profile", "pieces", "certified", "undecided", "decisions", "seconds",
-    "note",
+    "network", "domain", "method", "counts", "depth_profile", "pieces", "certified", "undecided", "decisions",
+    "seconds", "note",
 ]  # fmt: skip
 RECORD = {
     "construction": "three-step", "tokens": 3, "depth": 3, "counts": {"linear": 2}, "bound": 2,
