@@ -25,9 +25,7 @@ if TYPE_CHECKING:
     from regioncount.network import Network
     from regioncount.partition import CountResult
 
-CONSTRUCTIONS = (
-    "three-step, one-step, two-heads, tent, zigzag, random-relu, random-maxout or random-transformer"
-)
+CONSTRUCTIONS = "three-step, one-step, two-heads, tent, zigzag, random-relu, random-maxout or random-transformer"
 BUILD_PARAMETERS = {
     "tokens": (int, "T", "tokens of a Transformer"),
     "depth": (int, "D", "depth: blocks of a Transformer, compositions of tent and zigzag"),
@@ -137,13 +135,17 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
-    count.add_argument("--save", type=Path, metavar="FILE", help="keep the partition, all definitions counted, in FILE (.npz)")
+    count.add_argument(
+        "--save", type=Path, metavar="FILE", help="keep the partition, all definitions counted, in FILE (.npz)"
+    )
     count.add_argument("--json", action="store_true", help="print one JSON object")
 
     verify = commands.add_parser("verify", help="re-check a saved partition from scratch", allow_abbrev=False)
     verify.set_defaults(run=_verify)
     verify.add_argument("partition", help="partition file (.npz) that count --save wrote")
-    verify.add_argument("network", nargs="?", help="network file that it must be a partition of; default: the one in it")
+    verify.add_argument(
+        "network", nargs="?", help="network file that it must be a partition of; default: the one in it"
+    )
     verify.add_argument("--json", action="store_true", help="print one JSON object")
 
     depth = commands.add_parser("depth", help="counts against depth beside a bound", allow_abbrev=False)
@@ -288,9 +290,7 @@ def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
     return network, None if arguments.domain is None else parse_domain(arguments.domain)
 
 
-def _count_within_memory(
-    network: Any, definitions: tuple[str, ...] | None, **options: Any
-) -> tuple[CountResult, str]:
+def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **options: Any) -> tuple[CountResult, str]:
     """Count what was named, or everything; beyond `max_pieces`, if nothing was named, `activation` alone."""
     from regioncount.partition import count
 

@@ -105,7 +105,7 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
 
 
 def _values(pre: Integers, denominator: int, x: Real) -> tuple[Integers, int, int]:
-    """The values A + B·√d of a map of the line at a point: rows B, A (A alone and d = 0 if rational), denominator, d."""
+    """The values A + B·√d of a map of the line at a point: rows B, A (A alone, d = 0 if rational), denominator, d."""
     if isinstance(x, Surd):
         common, p, q = x.integers()
         return *reduced(np.stack([q * pre[0], common * pre[1] + p * pre[0]]), denominator * common), x.d

@@ -202,7 +202,8 @@ def _load_partition(path: Path) -> Any:
     if about["dim"] != domain.dim or domain.dim != network.input_dim or domain.dim not in (1, 2):
         raise InputError(f"dim: expected {domain.dim} like domain and network, got {shown(about['dim'])}")
     return Partition(
-        network=network, domain=domain, dim=domain.dim, depth_profile=about["depth_profile"], undecided=about["undecided"],
+        network=network, domain=domain, dim=domain.dim, depth_profile=about["depth_profile"],
+        undecided=about["undecided"],
         decisions=about["decisions"], recorded=about["counts"], **arrays,
     )  # fmt: skip
 
@@ -270,9 +271,7 @@ def _parse_json(text: str) -> Any:
     except RecursionError:
         raise InputError("expected JSON, got one that is nested too deeply") from None
     except ValueError:  # Python refuses to convert more than 4300 digits
-        raise InputError(
-            "expected numbers in the range of float64, got an integer of too many digits"
-        ) from None
+        raise InputError("expected numbers in the range of float64, got an integer of too many digits") from None
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -412,9 +411,7 @@ def _check_domain(network: Network) -> None:
         return
     dim = parse_domain(text).dim
     if dim != network.input_dim:
-        raise InputError(
-            f"domain: expected dimension {network.input_dim}, got {shown(text)} of dimension {dim}"
-        )
+        raise InputError(f"domain: expected dimension {network.input_dim}, got {shown(text)} of dimension {dim}")
 
 
 def _layer_type(value: Any) -> str:

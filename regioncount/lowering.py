@@ -212,7 +212,8 @@ class _Builder:
     def maxout(self, index: int, layer: Maxout, repeat: int) -> None:
         self.affine(_stack(*layer.weights), _stack(*layer.biases), repeat)
         ranks = [weight.shape[0] for weight in layer.weights]
-        units, row, column = [], 0, self.column
+        units: list[Unit] = []
+        row, column = 0, self.column
         for _ in range(repeat):
             for rank in ranks:
                 rows = tuple(range(row, row + rank))
@@ -256,7 +257,7 @@ class _Builder:
         self.affine(weight, bias, tokens)
         self.pending = None
         rows = weight.shape[0]
-        units = []
+        units: list[Unit] = []
         for t in range(tokens):
             for i in range(t * rows, t * rows + hidden):
                 column = self.column + t * hidden + i - t * rows

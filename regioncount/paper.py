@@ -208,7 +208,7 @@ def depth_figure(
         entries = len(contents.counted) + len(contents.bands) + 1
         columns = 1 if inches < 4 and (contents.bands or entries <= 3) else 2 if inches < 6 else 3
         lines = -(-entries // columns)
-        figure = Figure(figsize=(inches, 0.62 * inches + 0.14 * lines + 0.2), layout="constrained")
+        figure = Figure(figsize=(inches, 0.66 * inches + 0.16 * lines + 0.2), layout="constrained")
         axes = figure.subplots()
         axes.set_yscale("log")
         handles = _depth_series(axes, contents, definition)

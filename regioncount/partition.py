@@ -8,7 +8,7 @@ one pattern or one map, and are neighbours.
 from __future__ import annotations
 
 import time
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -58,7 +58,8 @@ class CountResult:
     seconds : float
     note : str
     decisions : dict of str to int
-        How many decisions each stage took: ``float`` (units looked at by the float filter), ``exact`` (rational arithmetic).
+        How many decisions each stage took: ``float`` (units looked at by the float filter), ``exact`` (rational
+        arithmetic).
     """
 
     domain: str
@@ -118,7 +119,7 @@ def count(
     """
     started = time.perf_counter()
     where = _domain(network, domain)
-    if isinstance(definitions, str):
+    if isinstance(definitions, str) or not isinstance(definitions, Iterable):
         definitions = (definitions,)
     for name in definitions:
         _definition(name)
@@ -164,7 +165,9 @@ def subdivide(
     where = _domain(network, domain)
     _max_pieces(max_pieces)
     if _engine(where, method) == "grid":
-        raise InputError("method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'")
+        raise InputError(
+            "method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'"
+        )
     lowered = lower(network)
     outcome = _run(lowered, where, True, max_pieces, exact)
     make = _line_partition if where.dim == 1 else _plane_partition
@@ -172,13 +175,17 @@ def subdivide(
 
 
 def _domain(network: Network, domain: Any) -> Domain:
+    if not isinstance(network, Network):
+        raise InputError(f"network: expected a Network, got {shown(network)}")
     if domain is None:
         domain = network.domain
         if domain is None:
             raise InputError("domain: expected one, since the network has none of its own, got None")
     where = as_domain(domain)
     if where.dim != network.input_dim:
-        raise InputError(f"domain: expected dimension {network.input_dim} (input_dim), got {where} of dimension {where.dim}")
+        raise InputError(
+            f"domain: expected dimension {network.input_dim} (input_dim), got {where} of dimension {where.dim}"
+        )
     return where
 
 
@@ -203,7 +210,9 @@ def _engine(domain: Domain, method: str) -> str:
         raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
     engine = "interval" if domain.dim == 1 else "polygon"
     if method not in ("auto", engine):
-        raise InputError(f"method: {method!r} does not take a domain of dimension {domain.dim}; expected 'auto' or {engine!r}")
+        raise InputError(
+            f"method: {method!r} does not take a domain of dimension {domain.dim}; expected 'auto' or {engine!r}"
+        )
     return engine
 
 
@@ -225,7 +234,11 @@ def _total(lowered: Lowered, outcome: engines.Outcome) -> int:
 
 def _profile(lowered: Lowered, outcome: engines.Outcome) -> list[dict[str, Any]]:
     return [
-        {"layer": block.layer, "type": lowered.network.layers[block.layer].type, "activation": int(outcome.patterns[index])}
+        {
+            "layer": block.layer,
+            "type": lowered.network.layers[block.layer].type,
+            "activation": int(outcome.patterns[index]),
+        }
         for index, block in enumerate(lowered.blocks)
         if block.selects
     ]
@@ -417,7 +430,8 @@ class _Labels(dict):
         linear, maps = self["linear"], self["affine_maps"]
         if self.partition.dim == 1:
             return linear
-        # closed pieces meet in a point exactly if it is an end of a facet of both: facets end at corners and at T-junctions,
+        # closed pieces meet in a point exactly if it is an end of a facet of both: facets end at corners and at
+        # T-junctions,
         # and vertices that are equal are one vertex
         partition = self.partition
         piece = partition.facets[:, [0, 0, 1, 1]].ravel()
@@ -511,5 +525,6 @@ def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome
     return Partition(
         network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
-        pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome), _source=_Source(lowered, outcome.judge, pieces, outline),
+        pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome),
+        _source=_Source(lowered, outcome.judge, pieces, outline),
     )  # fmt: skip

@@ -2,7 +2,8 @@
 
 What the file says is compared with the network alone: geometry, facets, patterns and maps at interior points
 (``invariants``), then the exact map of every pattern, composed anew, with the map that the file gives; the
-patterns, which must differ; the pattern just inside each corner; and every count, made again from the exact maps, the facets and the vertices.
+patterns, which must differ; the pattern just inside each corner; and every count, made again from the exact maps, the
+facets and the vertices.
 """
 
 from __future__ import annotations
@@ -92,7 +93,9 @@ def _near_corners(partition: Partition) -> None:
     wrong = np.flatnonzero((patterns != partition.patterns[piece[clear]]).any(axis=1))
     if len(wrong):
         at, where = piece[clear][wrong[0]], points[clear][wrong[0]].tolist()
-        raise InputError(f"the partition does not hold: piece {at}: near its corner, at {where}, the pattern is another")
+        raise InputError(
+            f"the partition does not hold: piece {at}: near its corner, at {where}, the pattern is another"
+        )
 
 
 def _exact_maps(partition: Partition) -> None:

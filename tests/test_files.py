@@ -392,16 +392,22 @@ def test_file_system_refusals(tmp_path, suffix):
     assert "'new\\nline" in refusal(load, f"new\nline{suffix}")
 
 
-@pytest.mark.parametrize("name", ["net", "net.npz", ".json", "net.json.gz", ""])
+@pytest.mark.parametrize("name", ["net", "net.txt", ".json", "net.json.gz", ""])
 def test_other_suffixes_are_refused(tmp_path, name):
-    assert "ends in .json or .safetensors" in refusal(load, tmp_path / name)
-    assert "ends in .json or .safetensors" in refusal(save, Network(1, []), tmp_path / name)
+    assert "ends in .json, .safetensors or" in refusal(load, tmp_path / name)
+    assert "ends in .json, .safetensors or" in refusal(save, Network(1, []), tmp_path / name)
+
+
+def test_suffixes_of_the_other_kind_are_refused(tmp_path):
+    assert "for a partition" in refusal(save, Network(1, []), tmp_path / "net.npz")
+    (tmp_path / "net.npz").write_bytes(b"no partition")
+    assert "not a partition file" in refusal(load, tmp_path / "net.npz")
 
 
 def test_wrong_arguments(tmp_path):
     assert refusal(load, 3) == "path: expected a file name, got 3"
     assert refusal(save, Network(1, []), None) == "path: expected a file name, got None"
-    assert refusal(save, SMALL, tmp_path / "net.json").startswith("network: expected a Network, got {")
+    assert refusal(save, SMALL, tmp_path / "net.json").startswith("network: expected a Network or a Partition, got {")
 
 
 # ---------------------------------------------------------------- refused JSON

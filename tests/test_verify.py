@@ -1,4 +1,6 @@
-"""Partition files, and ``verify``: it accepts what the engines made, and refuses it broken in every way we can think of."""
+"""Partition files, and ``verify``: it accepts what the engines made, and refuses it broken in every way we can think
+of.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ def partition(request, tmp_path):
 
 def test_file_keeps_everything(partition, tmp_path):
     again = rc.subdivide(partition.network, partition.domain)
-    for name in ("patterns", "maps", "facets", "facet_border", "facet_vertices", "vertices", "offsets", "piece_vertices",
+    for name in ("patterns", "maps", "facets", "facet_border", "facet_vertices", "vertices", "offsets",
+                 "piece_vertices",
                  "breakpoints"):  # fmt: skip
         np.testing.assert_array_equal(getattr(partition, name), getattr(again, name), err_msg=name)
     assert partition.network == again.network and str(partition.domain) == str(again.domain)
@@ -83,7 +86,8 @@ def _drop_piece(p):
     kept = np.arange(p.n_pieces - 1)
     if p.dim == 1:
         facets = np.where(p.facets == p.n_pieces - 1, -1, p.facets)
-        return replace(p, patterns=p.patterns[kept], maps=p.maps[kept], breakpoints=p.breakpoints[:-1], facets=facets[:-1],
+        return replace(p, patterns=p.patterns[kept], maps=p.maps[kept], breakpoints=p.breakpoints[:-1],
+                       facets=facets[:-1],
                        facet_border=p.facet_border[:-1])  # fmt: skip
     inside = (p.facets < p.n_pieces - 1).all(axis=1)
     return replace(p, patterns=p.patterns[kept], maps=p.maps[kept], offsets=p.offsets[:-1],
@@ -128,7 +132,9 @@ EVERYWHERE = {
     "a piece twice": _copy_piece,
     "a pattern too many columns": lambda p: replace(p, patterns=np.pad(p.patterns, ((0, 0), (0, 1)))),
     "a recorded count": lambda p: replace(p, recorded=p.recorded | {"linear": p.recorded["linear"] + 1}),
-    "another domain": lambda p: replace(p, domain=rc.Interval(-1000, 1000) if p.dim == 1 else rc.Box([-9] * 2, [999] * 2)),
+    "another domain": lambda p: replace(
+        p, domain=rc.Interval(-1000, 1000) if p.dim == 1 else rc.Box([-9] * 2, [999] * 2)
+    ),
 }
 
 
@@ -143,9 +149,13 @@ IN_THE_PLANE = {
     "a vertex that is not finite": _array("vertices", _set((0, 0), np.inf)),
     "two corners swapped": _array("piece_vertices", lambda v: v.__setitem__([0, 1], v[[1, 0]])),
     "clockwise": _array("piece_vertices", lambda v: v.__setitem__(slice(0, 3), v[:3][::-1])),
-    "a corner of another piece": lambda p: replace(p, offsets=np.concatenate([p.offsets[:1], [p.offsets[1] + 1], p.offsets[2:]])),
+    "a corner of another piece": lambda p: replace(
+        p, offsets=np.concatenate([p.offsets[:1], [p.offsets[1] + 1], p.offsets[2:]])
+    ),
     "a facet turned around": _array("facet_vertices", lambda v: v.__setitem__(0, v[0][::-1])),
-    "a facet with another end": _array("facet_vertices", lambda v: v.__setitem__((0, 0), (v[0, 0] + 1) % (v.max() + 1))),
+    "a facet with another end": _array(
+        "facet_vertices", lambda v: v.__setitem__((0, 0), (v[0, 0] + 1) % (v.max() + 1))
+    ),
     "a border on the wrong side": _array("facet_border", lambda b: b.__setitem__(0, -1 - b[0])),
 }
 
