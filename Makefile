@@ -7,16 +7,23 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # slow tests run in CI and with `make test-all`
 SELECT := $(if $(filter true,$(CI)),,-m "not slow")
 
-.PHONY: demo test test-all lint clean
+.PHONY: demo test test-all lint browser clean
 .DELETE_ON_ERROR:
 
-demo: $(VENV)/.installed
-	mkdir -p demo
-	$(BIN)/regioncount depth --construction three-step --tokens 3,4,5 --max-depth 12 -o demo/depth.jsonl --figure demo/depth.html
+demo: $(VENV)/.installed-demo
+	@mkdir -p demo
+	$(BIN)/regioncount depth --construction three-step,random-relu --tokens 3,4,5 --max-depth 12 -o demo/depth.jsonl \
+	  --figure demo/depth.html --figure demo/depth.pdf --width text
 	@for network in examples/*.json; do echo; $(BIN)/regioncount count "$$network" || exit; done
-	@echo; echo "The records are in demo/depth.jsonl, the figure is demo/depth.html."
+	@echo
+	$(BIN)/regioncount figure examples/trained_relu.json -o demo/partition_relu.pdf
+	$(BIN)/regioncount build random-maxout --widths 2,12,12,1 --rank 3 --init uniform --seed 3 -o demo/maxout.json
+	$(BIN)/regioncount figure demo/maxout.json -o demo/partition_maxout.pdf
+	@echo; echo "Counts against depth: demo/depth.pdf, demo/depth.html (for a browser), demo/depth.jsonl (the records)."
+	@echo "Linear regions in the plane: demo/partition_relu.pdf, demo/partition_maxout.pdf."
+	@echo "The dashboard: start $(BIN)/regioncount app, then open http://127.0.0.1:8050/ in a browser."
 
-test: lint
+test: lint browser
 	$(BIN)/python -m pytest $(SELECT)
 	NUMBA_DISABLE_JIT=1 $(BIN)/python -m pytest -m nojit
 
@@ -28,6 +35,13 @@ lint: $(VENV)/.installed-test
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# the tests of the dashboard drive a real browser; without one they are skipped, with CI=true they fail
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit; done; \
+	  if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+	  then apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium; \
+	  else echo "No Chromium for the tests of the dashboard; install it with: sudo apt-get install chromium" >&2; fi
+
 $(VENV)/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "regioncount needs Python 3.11 or newer; choose one with: make PYTHON=python3.12" >&2; exit 1; }
@@ -37,13 +51,13 @@ $(VENV)/bin/python:
 	  else echo "Python's venv module is missing; install it with: sudo apt-get install python3-venv" >&2; exit 1; fi
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.installed: pyproject.toml | $(VENV)/bin/python
-	$(PIP) --editable .
-	touch $@
+$(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/python
+	$(PIP) --editable '.[paper,app]'
+	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python
 	$(PIP) --editable '.[test]'
-	touch $(VENV)/.installed $@
+	@touch $(VENV)/.installed-demo $@
 
 clean:
 	rm -rf $(VENV) demo build *.egg-info .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -118,13 +118,13 @@ class DepthCurve:
         As from `regioncount.sweep.depth_sweep`, sorted by tokens and depth; a T stops where its networks get too large.
     bounds : dict of int to list of int
         By T: (T−1)^⌊D/3⌋ at D = 1..max_depth.
-    notes : list of str
-        A sentence for each T that stops early.
+    stopped : dict of int to int
+        The last depth that was counted, for each T whose deeper networks have more than `MAX_PIECES_LINE` pieces.
     """
 
     records: list[dict[str, Any]]
     bounds: dict[int, list[int]]
-    notes: list[str]
+    stopped: dict[int, int]
 
 
 def depth_curve(construction: str, tokens: Sequence[int], max_depth: int) -> DepthCurve:
@@ -138,8 +138,8 @@ def depth_curve(construction: str, tokens: Sequence[int], max_depth: int) -> Dep
     Examples
     --------
     >>> curve = depth_curve("three-step", [4], 3)
-    >>> [record["counts"]["linear"] for record in curve.records], curve.bounds, curve.notes
-    ([1, 1, 3], {4: [1, 1, 3]}, [])
+    >>> [record["counts"]["linear"] for record in curve.records], curve.bounds, curve.stopped
+    ([1, 1, 3], {4: [1, 1, 3]}, {})
     """
     if construction not in CONSTRUCTIONS:
         raise InputError(f"construction: expected one of {', '.join(CONSTRUCTIONS)}, got {shown(construction)}")
@@ -148,20 +148,17 @@ def depth_curve(construction: str, tokens: Sequence[int], max_depth: int) -> Dep
         raise InputError("tokens: choose at least one number of tokens")
     deepest = _whole("largest depth", max_depth, 1, MAX_DEPTH)
     compiled()
-    records, notes = [], []
+    records, stopped = [], {}
     for size in sizes:
         for depth in range(1, deepest + 1):
             try:
                 records.append(_record(construction, size, depth))
             except TooManyPieces:
-                notes.append(
-                    f"T = {size} is counted up to D = {depth - 1}: deeper networks have more than "
-                    f"{MAX_PIECES_LINE:,} pieces, too many to wait for here."
-                )
+                stopped[size] = depth - 1
                 break
     depths = range(1, deepest + 1)
     curves = {size: [bounds.transformer_lower(size, depth) for depth in depths] for size in sizes}
-    return DepthCurve(records, curves, notes)
+    return DepthCurve(records, curves, stopped)
 
 
 @remembered(1024)

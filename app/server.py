@@ -173,6 +173,7 @@ def run(port: int = 8050) -> None:
     except ImportError:
         raise InputError("app: waitress is missing; install it with: pip install 'regioncount[app]'") from None
     logging.basicConfig(format="regioncount app: %(message)s", level=logging.WARNING)
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # "queue depth is 1": every first load of the page
     listener = listen(port)
     ready = threading.Event()
     server = create_server(create_app(ready).server, sockets=[listener], threads=6)

@@ -28,7 +28,7 @@ GRAPH = {
     "displaylogo": False,
     "plotlyServerURL": "",
     "responsive": True,
-    "modeBarButtonsToRemove": ["select2d", "lasso2d", "autoScale2d", "zoomIn2d", "zoomOut2d"],
+    "modeBarButtons": [["toImage"], ["zoom2d", "pan2d", "resetScale2d"]],  # and none that shares a chart in a cloud
     "toImageButtonOptions": {"format": "svg", "filename": "regioncount"},
 }
 FONT = {"family": 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif', "size": 14, "color": "#1b2430"}
@@ -71,48 +71,51 @@ def depth_figure(curve: data.DepthCurve, definition: str) -> Figure:
     """Counts against depth; the dashed bound is drawn strongest, over all depths, with its formula at its end."""
     figure = figures.depth_figure(curve.records, definition)
     lines = [trace for trace in figure.data if trace.mode == "lines"]
-    for bound, line in zip(curve.bounds.values(), lines, strict=True):
+    for (size, bound), line in zip(curve.bounds.items(), lines, strict=True):
+        depths = list(range(1, len(bound) + 1))
         line.update(
-            x=list(range(1, len(bound) + 1)),
-            y=bound,
-            customdata=[f"{value:,}" for value in bound],
+            x=[*depths, depths[-1] + 0.4],  # the last step has a length too
+            y=[*bound, bound[-1]],
+            customdata=[f"T = {size}, D = {D}<br>bound {value:,}" for D, value in zip(depths, bound, strict=True)]
+            + [f"T = {size}, D = {depths[-1]}<br>bound {bound[-1]:,}"],
+            hovertemplate="%{customdata}<extra></extra>",
             line={"width": 3.5, "dash": "9px,5px"},
         )
-    for trace in figure.data:
-        if trace.mode == "markers":  # small enough to leave the dashes in sight
-            trace.marker.size = 2 + 2 * trace.marker.size // 3
-    deepest = len(bound)
+    markers = [trace for trace in figure.data if trace.mode == "markers"]
+    for trace, size in zip(markers, (12, 9, 9, 9), strict=False):  # small enough to leave the dashes in sight
+        trace.marker.size = size
     top = max(max(trace.y) for trace in figure.data)
     span = math.log10(top)
     _fit(figure)
     figure.update_layout(
         showlegend=False,
-        xaxis={"title": {"text": "depth D"}, "range": [0.5, deepest + 0.4], "tickangle": 0},
+        xaxis={"title": {"text": "depth D"}, "range": [0.5, depths[-1] + 0.5], "tickangle": 0},
         yaxis={"title": {"text": title(definition)}, "range": [-0.03 - 0.06 * span, 0.05 + 1.08 * span]},
-        margin={"l": 62, "r": 62, "t": 16, "b": 52},
-        uirevision=f"{definition} {deepest} {list(curve.bounds)}",
+        margin={"l": 62, "r": 58, "t": 30, "b": 52},
+        uirevision=f"{definition} {depths} {list(curve.bounds)}",
     )
-    if deepest > 6:  # the bound jumps at multiples of 3
+    if depths[-1] > 6:  # the bound jumps at multiples of 3
         figure.update_xaxes(tick0=0, dtick=3, minor={"dtick": 1, "ticks": "outside", "ticklen": 3})
+    if top < 100:
+        figure.update_yaxes(dtick="D2")  # 1, 2, 5, 10
     _label_bounds(figure, curve, lines, span)
     return figure
 
 
 def _label_bounds(figure: Figure, curve: data.DepthCurve, lines: Sequence[Any], span: float) -> None:
-    """The formula of each bound at the end of its line, where it has room above the one before."""
+    """The formula of each bound at the end of its line, where it has room; one for all while they coincide."""
+    ends = {size: bound[-1] for size, bound in curve.bounds.items()}
+    style: dict[str, Any] = {"x": lines[0].x[-1], "showarrow": False, "xanchor": "left", "xshift": 8}
+    if len(ends) > 1 and len(set(ends.values())) == 1:
+        style |= {"xanchor": "right", "xshift": 0, "yshift": 16, "font": {"size": 15}}
+        figure.add_annotation(text="<b>(T−1)<sup>⌊D/3⌋</sup></b>", y=math.log10(min(ends.values())), **style)
+        return
     below = -math.inf
-    for (size, bound), line in zip(curve.bounds.items(), lines, strict=True):
-        height = math.log10(bound[-1])
+    for (size, end), line in zip(ends.items(), lines, strict=True):
+        height = math.log10(end)
         if height - below > 0.07 * span:
-            figure.add_annotation(
-                x=len(bound),
-                y=height,
-                text=f"<b>{size - 1}<sup>⌊D/3⌋</sup></b>",
-                font={"color": line.line.color, "size": 15},
-                showarrow=False,
-                xanchor="left",
-                xshift=10,
-            )
+            font = {"color": line.line.color, "size": 15}
+            figure.add_annotation(text=f"<b>{size - 1}<sup>⌊D/3⌋</sup></b>", y=height, font=font, **style)
             below = height
 
 
@@ -138,7 +141,9 @@ def partition_figure(counted: data.Counted, color_by: str) -> Figure:
     """The pieces in the plane, coloured by region or by value."""
     figure = _with_paths(figures.partition_figure(counted.partition, color_by=color_by))
     _fit(figure)
-    figure.update_layout(margin={"l": 44, "r": 12, "t": 16, "b": 40}, uirevision="the square")
+    figure.update_layout(margin={"l": 44, "r": 12, "t": 30, "b": 40}, uirevision="the square")
+    bar = {"orientation": "h", "x": 0.5, "y": -0.2, "yanchor": "top", "thickness": 12}
+    figure.update_traces(colorbar=bar, selector={"type": "heatmap"})
     figure.update_xaxes(title_standoff=4)
     figure.update_yaxes(title_standoff=0)
     return figure
@@ -200,32 +205,30 @@ def _fit(figure: Figure) -> None:
 
 
 def depth_table(curve: data.DepthCurve, definition: str) -> Any:
-    """The values behind the depth curve: a row for each D, counts and bounds for each T."""
-    sizes = list(curve.bounds)
+    """The values behind the depth curve: a row for each D, count and bound for each T."""
     records = {(record["tokens"], record["depth"]): record for record in curve.records}
-    depths = range(1, len(next(iter(curve.bounds.values()))) + 1)
-    first = [html.Th("D", rowSpan=2, scope="col")] + [
-        html.Th(f"T = {size}", colSpan=2, scope="colgroup") for size in sizes
-    ]
-    second = [html.Th(word, scope="col", className=word) for _ in sizes for word in ("count", "bound")]
-    body = []
-    for depth in depths:
-        cells = [html.Th(depth, scope="row")]
-        for size in sizes:
-            record = records.get((size, depth))
-            cells += [
-                html.Td(_count(record, definition), className="count"),
-                html.Td(f"{curve.bounds[size][depth - 1]:,}", className="bound"),
-            ]
-        body.append(html.Tr(cells))
-    caption = f"{title(definition)[:1].upper()}{title(definition)[1:]}: {meaning(definition)}."
-    table = html.Table([html.Thead([html.Tr(first), html.Tr(second)]), html.Tbody(body)], className="values")
-    notes = [*curve.notes]
+    rows = []
+    for i in range(len(next(iter(curve.bounds.values())))):
+        cells = [html.Th(i + 1, scope="row")]
+        for size, bound in curve.bounds.items():
+            count = html.B(_count(records.get((size, i + 1)), definition))
+            cells.append(html.Td([count, html.Span(f" / {bound[i]:,}")]))
+        rows.append(html.Tr(cells))
+    head = html.Tr([html.Th(word, scope="col") for word in ["D", *(f"T = {size}" for size in curve.bounds)]])
+    caption = f"{title(definition)[:1].upper()}{title(definition)[1:]} / bound. Counted: {meaning(definition)}."
+    table = html.Table([html.Thead(head), html.Tbody(rows)], className="values")
+    scroll = html.Div(table, className="scroll", tabIndex=0, role="region", **{"aria-label": caption})
+    notes = []
+    if curve.stopped:
+        stops = ", ".join(f"D = {depth} for T = {size}" for size, depth in curve.stopped.items())
+        notes.append(
+            f"Counted up to {stops}: deeper networks have more than {data.MAX_PIECES_LINE:,} pieces, too many to wait "
+            "for here."
+        )
     if all(record["certified"] for record in curve.records):
         notes.append("All counts are certified: every decision was proved.")
     else:
         notes.append("* not certified: some decisions followed their float value.")
-    scroll = html.Div(table, className="scroll", tabIndex=0, role="region", **{"aria-label": caption})
     return [html.P(caption, className="sentence"), scroll, *(html.P(note, className="note") for note in notes)]
 
 

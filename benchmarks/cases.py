@@ -19,10 +19,10 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-PEERS = ROOT / "tests" / "data" / "peers"
 RATIOS = {"relu_2_64x4": 2.0, "relu_2_128x4": 2.0, "lines_500": None}  # network: the ratio to stay below
 MEMORY = {"relu_2_64x4": 200, "relu_2_128x4": 200, "lines_500": 200}  # network: MB to stay below
 CERTAINTY = {"relu_2_64x4": 1.3, "relu_2_128x4": 1.3, "maxout5_2_32x4": 1.3}  # network: the ratio to stay below
@@ -55,6 +55,12 @@ def _print(rows: list[dict]) -> None:
         print(f"{row['name']:<44} {row['value']:>9.3g} {target:>9}  {row['unit']}{'  MISSED' if missed else ''}")
 
 
+def _peers():
+    """The networks to measure, which are those of the tests."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    return import_module("peers")
+
+
 def _speed(runs: int) -> list[dict]:
     """Ratio of a count of ``activation`` to the yardstick, single thread."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
@@ -62,13 +68,14 @@ def _speed(runs: int) -> list[dict]:
     import numpy as np
 
     import regioncount as rc
-    from benchmarks.peers import hidden_layers, load_peer
+
+    peers = _peers()
 
     rows = []
     for name, target in RATIOS.items():
-        network = load_peer(name)
+        network = peers.load(name)
         n = rc.count(network, "-1:1,-1:1").counts["activation"]
-        layers = hidden_layers(name)
+        layers = peers.hidden(name)
         points = np.random.default_rng(0).uniform(-1, 1, (n, 2))
         best_count = best_pass = float("inf")
         for _ in range(runs):
@@ -99,13 +106,14 @@ def _forward(np, points, layers) -> float:
 def _certainty(runs: int) -> list[dict]:
     """Ratio of a count to the same count by a copy of the package that believes its floats."""
     import regioncount as rc
-    from benchmarks.peers import load_peer
+
+    peers = _peers()
 
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         believer = _believer(Path(folder))
         for name, target in CERTAINTY.items():
-            networks = [load_peer(name), load_peer(name, believer)]
+            networks = [peers.load(name), peers.load(name, believer)]
             best = [float("inf"), float("inf")]
             for run in range(runs + 1):
                 for which, module in enumerate((rc, believer)):
@@ -120,8 +128,6 @@ def _certainty(runs: int) -> list[dict]:
 
 def _believer(folder: Path):
     """A copy of the package under another name whose bounds are all zero: every float sign is believed."""
-    from importlib import import_module
-
     shutil.copytree(ROOT / "regioncount", folder / "uncertified", ignore=shutil.ignore_patterns("__pycache__"))
     for path in (folder / "uncertified").rglob("*.py"):
         text = (
@@ -169,10 +175,11 @@ def _peak(name: str) -> float:
 def _child(name: str) -> int:
     """Count the small network, then ``name``, and print the peak memory of this process in MB."""
     import regioncount as rc
-    from benchmarks.peers import load_peer
 
-    rc.count(load_peer("relu_2_16x2"), "-1:1,-1:1")
-    rc.count(load_peer(name), "-1:1,-1:1")
+    peers = _peers()
+
+    rc.count(peers.load("relu_2_16x2"), "-1:1,-1:1")
+    rc.count(peers.load(name), "-1:1,-1:1")
     print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
     return 0
 

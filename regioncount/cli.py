@@ -42,6 +42,14 @@ BUILD_PARAMETERS = {
     "init": (str, "KIND", "distribution of random weights: he or uniform"),
 }
 
+SWEEP_SIZES = {
+    "units": "units of a hidden layer of ReLU and maxout networks, default 16",
+    "rank": "candidates of a maxout unit, default 3",
+    "heads": "heads of an attention layer, default 1",
+    "dim": "dimension of a token, default 4",
+    "hidden": "hidden units of a feedforward layer, default 8",
+}
+
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
 WIDTH_HELP = "of a print: single (3.25 inches, default), text (5.5), double (6.75), or inches"
@@ -155,14 +163,22 @@ def _parser() -> argparse.ArgumentParser:
         type=lambda text: tuple(dict.fromkeys(text.split(","))),
         default=("three-step",),
         metavar="A,B",
-        help="default: three-step",
+        help="three-step (default), one-step, two-heads, random-relu, random-maxout, random-transformer",
     )
-    depth.add_argument("--tokens", type=_integers, required=True, metavar="T,T,…", help="numbers of tokens")
-    depth.add_argument("--max-depth", type=_positive, required=True, metavar="D", help="depths 1…D")
+    depth.add_argument("--tokens", type=_integers, metavar="T,T,…", help="numbers of tokens of Transformers")
+    depth.add_argument(
+        "--max-depth", type=_positive, required=True, metavar="D", help="depths 1…D: blocks, or hidden layers"
+    )
+    random = depth.add_argument_group("random-relu, random-maxout, random-transformer, with one input in [-1, 1]")
+    random.add_argument("--seeds", type=_positive, metavar="N", help="networks at each depth, default 10: seeds 0…N-1")
+    for name, text in SWEEP_SIZES.items():
+        random.add_argument(f"--{name}", type=_positive, metavar="N", help=text)
     depth.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     depth.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     depth.add_argument("-o", "--output", type=Path, metavar="FILE", help="records, one JSON object a line")
-    depth.add_argument("--figure", type=Path, metavar="FILE", help=f"drawing: {DRAWINGS}")
+    depth.add_argument(
+        "--figure", type=Path, action="append", metavar="FILE", help=f"drawing: {DRAWINGS}; may be repeated"
+    )
     depth.add_argument("--width", metavar="W", help=WIDTH_HELP)
 
     figure = commands.add_parser("figure", help="draw the regions of a network", allow_abbrev=False)
@@ -208,7 +224,7 @@ def _port(text: str) -> int:
 
 def _integers(text: str) -> tuple[int, ...]:
     try:
-        return tuple(int(word) for word in text.split(","))
+        return tuple(dict.fromkeys(int(word) for word in text.split(",")))
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected integers such as 3,4,5, got {text!r}") from None
 
@@ -393,54 +409,77 @@ def _verify(arguments: argparse.Namespace) -> int:
 
 
 def _depth(arguments: argparse.Namespace) -> int:
-    from regioncount import constructions, sweep
+    from regioncount import sweep
 
     if arguments.output is not None:
         _check_place("-o", arguments.output)
-    if arguments.figure is not None:
-        _check_drawing("--figure", arguments.figure, arguments.width)
-    elif arguments.width is not None:
+    drawings = arguments.figure or []
+    printed = any(path.suffix.lower() in PRINT for path in drawings)
+    for path in drawings:
+        _check_drawing("--figure", path, None if printed and path.suffix.lower() in SCREEN else arguments.width)
+    if arguments.width is not None and not drawings:
         raise InputError("argument --width: needs --figure")
-    names = arguments.construction
-    if len(names) > 1:  # what the last of several could refuse is refused before the first one's work
-        for name in names:
-            constructions.build(name, tokens=arguments.tokens[0], depth=arguments.max_depth)
+    options, networks = _sweeps(arguments)
     records: list[dict[str, Any]] = []
     output = contextlib.nullcontext() if arguments.output is None else sweep.RecordWriter(arguments.output)
-    with output as write, _Progress(len(names) * len(arguments.tokens) * arguments.max_depth) as progress:
+    with output as write, _Progress(networks) as progress:
+        for given in options:
+            table = _DepthTable(given, title=len(options) > 1)
 
-        def finished(record: dict[str, Any]) -> None:
-            records.append(record)
-            if write is not None:
-                write(record)
-            progress.clear()
-            first = record["construction"] not in [other["construction"] for other in records[:-1]]
-            title = f"{record['construction']}:" if first and len(names) > 1 else ""
-            _print_record(record, title, header=first)
-            progress.show(len(records))
+            def finished(record: dict[str, Any], table: _DepthTable = table) -> None:
+                records.append(record)
+                if write is not None:
+                    write(record)
+                progress.clear()
+                table.add(record)
+                progress.show(len(records))
 
-        for name in names:
             sweep.depth_sweep(
-                name,
-                arguments.tokens,
-                arguments.max_depth,
+                **given,
                 definitions=arguments.definitions or DEFINITIONS,
                 on_record=finished,
                 max_pieces=arguments.max_pieces,
             )
-    if arguments.figure is not None:
-        counted = records[0]["counts"]
-        definition = "linear" if "linear" in counted else next(iter(counted))
-        if arguments.figure.suffix.lower() in SCREEN:
+    counted = records[0]["counts"]
+    definition = "linear" if "linear" in counted else next(iter(counted))
+    for path in drawings:
+        if path.suffix.lower() in SCREEN:
             from regioncount import figures
 
-            figures.write_figure(figures.depth_figure(records, definition), arguments.figure)
+            figures.write_figure(figures.depth_figure(records, definition), path)
         else:
             from regioncount import paper
 
-            drawn = paper.depth_figure(records, definition, arguments.width or "single")
-            paper.write_figure(drawn, arguments.figure)
+            paper.write_figure(paper.depth_figure(records, definition, arguments.width or "single"), path)
     return 0
+
+
+def _sweeps(arguments: argparse.Namespace) -> tuple[list[dict[str, Any]], int]:
+    """The arguments of the sweep of each construction, and the number of networks, all checked before the first.
+
+    An argument that no construction takes is refused.
+    """
+    from regioncount import sweep
+
+    names, options, used = arguments.construction, list[dict[str, Any]](), set[str]()
+    networks = 0
+    for name in names:
+        given: dict[str, Any] = {"construction": name, "tokens": None, "max_depth": arguments.max_depth}
+        if sweep.has_tokens(name):
+            if arguments.tokens is None:
+                raise InputError(f"argument --tokens: {name} needs numbers of tokens, such as 3,4,5")
+            given["tokens"] = arguments.tokens
+            used.add("tokens")
+        for key in ("seeds", *sweep.SIZES[name]) if name in sweep.SIZES else ():
+            if getattr(arguments, key) is not None:
+                given[key] = getattr(arguments, key)
+                used.add(key)
+        options.append(given)
+        networks += len(sweep.plan(**given))
+    for key in ("tokens", "seeds", *SWEEP_SIZES):
+        if getattr(arguments, key) is not None and key not in used:
+            raise InputError(f"argument --{key}: {' and '.join(names)} {'has' if len(names) == 1 else 'have'} none")
+    return options, networks
 
 
 def _check_place(option: str, path: Path) -> None:
@@ -467,18 +506,47 @@ def _check_drawing(option: str, path: Path, width: str | None) -> None:
         raise InputError(f"argument --width: {', '.join(PRINT)} have one, {ending} has none")
 
 
-def _print_record(record: dict[str, Any], title: str, header: bool) -> None:
-    """A line of the table, below a title if there is one, and the header."""
-    widths = {name: max(len(name), 12) for name in record["counts"]}
-    if title:
-        print(title)
-    if header:
-        names = "".join(f"  {name:>{width}}" for name, width in widths.items())
-        print(f"{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
-    counts = "".join(f"  {record['counts'][name]:>{width},}" for name, width in widths.items())
-    bound = "" if record["bound"] is None else f"{record['bound']:,}"
-    certified = "yes" if record["certified"] else "no"
-    print(f"{record['tokens']:>3} {record['depth']:>4}{counts}  {bound:>12}  {certified}", flush=True)
+class _DepthTable:
+    """The table of one construction: a line a network, or the medians over the seeds of a depth once all are there."""
+
+    def __init__(self, given: dict[str, Any], title: bool) -> None:
+        from regioncount.sweep import SEEDS, SIZES
+
+        name = given["construction"]
+        self.seeds = 1
+        self.title = f"{name}:" if title else ""
+        self.header = True
+        self.waiting: list[dict[str, Any]] = []
+        if name in SIZES:
+            self.seeds = given.get("seeds", SEEDS)
+            sizes = ", ".join(f"{key} {given.get(key, size)}" for key, size in SIZES[name].items())
+            self.title = f"{name} ({sizes}), medians of {self.seeds} seed{'s' * (self.seeds != 1)}:"
+
+    def add(self, record: dict[str, Any]) -> None:
+        from statistics import median
+
+        self.waiting.append(record)
+        if len(self.waiting) < self.seeds:
+            return
+        rows, self.waiting = self.waiting, []
+        widths = {name: max(len(name), 12) for name in record["counts"]}
+        if self.title:
+            print(self.title)
+        if self.header:
+            names = "".join(f"  {name:>{width}}" for name, width in widths.items())
+            print(f"{'T':>3} {'D':>4}{names}  {'lower bound':>12}  certified")
+        self.title, self.header = "", False
+        middle = {name: median(row["counts"][name] for row in rows) for name in widths}
+        counts = "".join(f"  {_number(middle[name]):>{width}}" for name, width in widths.items())
+        tokens = "" if record["tokens"] is None else record["tokens"]
+        bound = "" if record["bound"] is None else f"{record['bound']:,}"
+        certified = "yes" if all(row["certified"] for row in rows) else "no"
+        print(f"{tokens:>3} {record['depth']:>4}{counts}  {bound:>12}  {certified}", flush=True)
+
+
+def _number(value: float) -> str:
+    """A count, or a median of counts, which may lie half-way between two."""
+    return f"{int(value):,}" if value == int(value) else f"{value:,.1f}"
 
 
 class _Progress:

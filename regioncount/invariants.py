@@ -51,7 +51,8 @@ def check(partition: Partition) -> None:
         points, thick = _inside_intervals(partition, frame)
     else:
         polygons = _Polygons.of(partition, frame)
-        _polygons(polygons, frame)
+        if frame.resolved:
+            _polygons(polygons, frame)
         _facets(partition, polygons, frame)
         points, thick = polygons.centroids(), polygons.area > 4 * frame.tolerance * polygons.perimeter
     _patterns(partition)
@@ -253,6 +254,8 @@ def _facets(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
     start = np.concatenate([ends[:, 0], ends[inner, 1]])
     end = np.concatenate([ends[:, 1], ends[inner, 0]])
     _sides(p, piece, start, end)
+    if not frame.resolved:
+        return
     length = np.hypot(*(polygons.xy[end] - polygons.xy[start]).T)
     covered = np.bincount(piece, length, minlength=p.n_pieces)
     slack = frame.tolerance * (1 + np.bincount(piece, minlength=p.n_pieces))

@@ -1,28 +1,37 @@
-"""The larger reference networks of ``data/peers``: float64 arrays ``weight_i``, ``bias_i``, and their activation counts."""
+"""The larger reference networks of ``data/peers``, for tests and benchmarks.
+
+Float64 arrays ``weight_i``, ``bias_i`` and their activation counts.
+"""
 
 import json
 from pathlib import Path
 
 import numpy as np
 
-import regioncount as rc
+import regioncount
 
 FOLDER = Path(__file__).parent / "data" / "peers"
 COUNTS = json.loads((FOLDER / "counts.json").read_text())
 
 
-def load(name):
-    """A network: hidden layers of its kind and an affine output, or one affine and one relu layer for lines."""
+def pairs(name):
+    """(weight, bias) of each layer."""
     arrays = np.load(FOLDER / f"{name}.npz")
-    pairs = [(arrays[f"weight_{i}"], arrays[f"bias_{i}"]) for i in range(len(arrays.files) // 2)]
-    kind = COUNTS[name]["kind"]
-    if kind == "arrangement":
-        (pair,) = pairs
-        return rc.from_layers([pair, "relu"])
+    return [(arrays[f"weight_{i}"], arrays[f"bias_{i}"]) for i in range(len(arrays.files) // 2)]
+
+
+def hidden(name):
+    """(weight, bias) of the layers that choose: all but the output, and all of an arrangement."""
+    return pairs(name) if COUNTS[name]["kind"] == "arrangement" else pairs(name)[:-1]
+
+
+def load(name, package=regioncount):
+    """A network: hidden layers of its kind and an affine output, or one affine and one relu layer for lines."""
     layers = []
-    for weight, bias in pairs[:-1]:
-        layers += [(weight, bias), "relu"] if kind == "relu" else [("maxout", weight, bias)]
-    return rc.from_layers([*layers, pairs[-1]])
+    for weight, bias in hidden(name):
+        layers += [("maxout", weight, bias)] if COUNTS[name]["kind"] == "maxout" else [(weight, bias), "relu"]
+    output = [] if COUNTS[name]["kind"] == "arrangement" else pairs(name)[-1:]
+    return package.from_layers([*layers, *output])
 
 
 def cases():

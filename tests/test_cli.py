@@ -88,7 +88,7 @@ def test_help_is_quick_and_loads_no_numpy() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
-@pytest.mark.parametrize("command", ["build", "count", "depth", "figure"])
+@pytest.mark.parametrize("command", ["build", "count", "depth", "figure", "app"])
 def test_help_of_commands(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stop:
         cli.main([command, "--help"])
