@@ -400,9 +400,9 @@ class _Labels(dict):
         return labels
 
     def _activation(self) -> np.ndarray:
-        patterns = self.partition.patterns
-        if self.partition.dim == 2:  # patterns of affine scores are convex: a pattern is one piece
-            return np.arange(len(patterns))
+        patterns, profile = self.partition.patterns, self.partition.depth_profile
+        if self.partition._source is not None and profile and profile[-1]["activation"] == len(patterns):
+            return np.arange(len(patterns))  # the engine found as many patterns as pieces: with affine scores, always
         rows = np.concatenate([patterns, np.zeros((len(patterns), 1), dtype=np.uint8)], axis=1)  # never empty
         keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
         return _first_seen(np.unique(keys, return_inverse=True)[1].ravel())

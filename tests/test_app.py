@@ -2,6 +2,7 @@
 
 import json
 import re
+import signal
 import socket
 import subprocess
 import sys
@@ -285,3 +286,14 @@ def test_without_waitress(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_module_is_the_command() -> None:
     run = subprocess.run([sys.executable, "-m", "regioncount_app", "--help"], capture_output=True, text=True)
     assert run.returncode == 0 and "--port" in run.stdout
+
+
+def test_ctrl_c_ends_the_server() -> None:
+    with server.listen(0) as listener:
+        port = str(listener.getsockname()[1])
+    command = [sys.executable, "-m", "regioncount_app", "--port", port]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and f"http://127.0.0.1:{port}/" in process.stdout.readline()
+        process.send_signal(signal.SIGINT)
+        _, error = process.communicate(timeout=60)
+    assert (process.returncode, error) == (130, "regioncount: interrupted\n")

@@ -159,7 +159,7 @@ class Leaves(NamedTuple):
     marks: np.ndarray
 
 
-@njit
+@inlined
 def enter_block(prog, run, stack, roots, f):
     """Copy the map of frame f to the root of its block and bound its errors."""
     b = stack.block[f]
@@ -415,7 +415,7 @@ def sift(at, order, start, n):
         i = child
 
 
-@njit
+@inlined
 def add_unit(prog, stack, roots, to, b, unit, choice, low):
     """Add the chosen value of a unit to the next map of frame ``to``; ``choice`` holds the columns of the block from
     ``low`` on.
@@ -498,7 +498,7 @@ def spread(prog, run, stack, roots, events, f):
     return OK
 
 
-@njit
+@inlined
 def start_map(prog, stack, roots, events, f, b):
     """The next map of frame f from the bias and the units that are the same in all its pieces."""
     rows = prog.blocks[b + 1, ROWS]
@@ -511,7 +511,7 @@ def start_map(prog, stack, roots, events, f, b):
             add_unit(prog, stack, roots, f, b, unit, events.choice[0], prog.blocks[b, COL_LO])
 
 
-@njit
+@inlined
 def make_piece(prog, run, stack, roots, events, f, to, q):
     """Write piece q of frame f to frame ``to`` (f itself for the last one), with the map of the next block."""
     b = stack.block[f]
