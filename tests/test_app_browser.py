@@ -93,10 +93,14 @@ def opened(browser: Browser, address: str) -> Iterator[Open]:
     assert errors == []
 
 
-def drawn(page: Page, name: str) -> Any:
-    """What plotly has drawn: its traces and paths."""
-    plot = f"document.querySelector('#{name}-figure .js-plotly-plot')"
-    return page.evaluate(f"JSON.stringify([{plot}.data, {plot}.layout.shapes])")
+def drawn(page: Page, name: str, other_than: str = "") -> str:
+    """What plotly has drawn, its traces and paths, once there are some and they differ from what is given."""
+    script = f"""(before) => {{
+        const plot = document.querySelector('#{name}-figure .js-plotly-plot');
+        const now = plot && plot.data && plot.data.length ? JSON.stringify([plot.data, plot.layout.shapes]) : '';
+        return now && now !== before && now;
+    }}"""
+    return str(page.wait_for_function(script, arg=other_than).json_value())
 
 
 def counts(page: Page) -> dict[str, int]:
@@ -138,7 +142,7 @@ def test_depth_controls_change_figure_and_table(opened: Open) -> None:
     ]
     rows = [row.locator("th, td").all_inner_texts() for row in table.locator("tbody tr").all()]
     assert rows == wanted
-    assert drawn(page, "depth") != before
+    drawn(page, "depth", other_than=before)
 
 
 @pytest.mark.parametrize("family", ["random-relu", "random-maxout", "random-transformer"])
@@ -164,7 +168,7 @@ def test_partition_counts_are_those_of_the_core(opened: Open, family: str) -> No
     partition = rc.subdivide(rc.constructions.build(family, **parameters))
     expect(page.locator("#pieces")).to_contain_text(f"{partition.n_pieces:,} pieces")
     assert counts(page) == partition.counts()
-    assert drawn(page, "partition") != before
+    drawn(page, "partition", other_than=before)
     for name in DEFINITIONS:
         expect(page.locator("#partition-numbers")).to_contain_text(MEANINGS[name].split(": ")[-1])
     expect(page.locator("#partition-numbers")).to_contain_text("Certified")
@@ -177,7 +181,7 @@ def test_colour_changes_the_figure_and_not_the_counts(opened: Open) -> None:
     page.get_by_role("radio", name="output value").click()
     expect(page.locator("#partition-numbers .chosen")).to_have_count(0)
     assert counts(page) == before
-    assert drawn(page, "partition") != seen
+    drawn(page, "partition", other_than=seen)
 
 
 def test_bad_input_is_a_sentence_and_can_be_mended(opened: Open) -> None:
