@@ -53,6 +53,8 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/python
 	$(PIP) --editable '.[paper,app]'
+	@echo "Compiling the kernels, once; this takes about a minute."
+	@for network in examples/*.json; do $(BIN)/regioncount count "$$network" >/dev/null || exit; done
 	@touch $@
 
 $(VENV)/.installed-test: pyproject.toml | $(VENV)/bin/python

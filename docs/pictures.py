@@ -7,6 +7,7 @@ picture of the dashboard needs playwright and Chromium as well; where one is mis
 from __future__ import annotations
 
 import io
+import logging
 import shutil
 import threading
 from collections.abc import Callable
@@ -19,7 +20,13 @@ from regioncount import drawing, paper, sweep
 HERE = Path(__file__).resolve().parent
 PICTURES = HERE / "pictures"
 LARGEST = 150_000  # bytes
-BROWSER = ("--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking", "--force-color-profile=srgb")
+BROWSER = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--force-color-profile=srgb",
+)
 
 
 def depth() -> Any:
@@ -55,6 +62,7 @@ def dashboard(path: Path) -> None:
 
     from regioncount_app import server
 
+    logging.getLogger("waitress.queue").setLevel(logging.ERROR)  # as in server.run
     server.warm()
     listener = server.listen(0)
     served = create_server(server.create_app().server, sockets=[listener])

@@ -453,6 +453,7 @@ class _PolygonRun:
         self.judge = PlaneJudge(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
         self.max_pieces = max_pieces
         self.decisions = Decisions()
+        self.place: tuple[int, ...] = ()  # where the run was when it last forgot its verdicts
         self._allocate(len(corners), emit)
         self._first_frame(corners)
         if exact:
@@ -562,7 +563,23 @@ class _PolygonRun:
             else:
                 verdicts[q] = self.judge.affine(tag, pattern)
         self.decisions.exact += count
-        k.answer(run, verdicts, count)
+        if 2 * (int(run.state[k.N_VERDICTS]) + count) > len(run.table):
+            self._forget()
+        k.answer(self.run_, verdicts, count)
+
+    def _forget(self) -> None:
+        """Empty the table of verdicts; double it if nothing has moved since last time: one step needs more than it holds."""
+        k, state = self.kernel, self.run_.state
+        top = int(state[k.TOP])
+        moved = (*state[[k.NEXT_BORDER, k.NEXT_ROOT]].tolist(), int(self.run_.counts.sum()))
+        place = (top, *moved, *self.stack.info[top].tolist())
+        size = len(self.run_.table) * (2 if place == self.place else 1)
+        while size < 2 * int(state[k.N_REQUESTS]):
+            size *= 2
+        table = np.zeros((size, 3), dtype=np.int64)
+        table[:, 2] = 2
+        state[k.N_VERDICTS] = 0
+        self.run_, self.place = self.run_._replace(table=table), place
 
     def _grow_corners(self) -> None:
         edges, tags, *rest = self.stack

@@ -214,7 +214,7 @@ def depth_figure(
         handles = _depth_series(axes, contents, definition)
         blocks = "depth $D$ (blocks or hidden layers)" if None in contents.sizes else "depth $D$ (blocks)"
         axes.set(xlabel=blocks, ylabel=drawing.AXIS_NAMES[definition], xlim=(0.5, contents.deepest + 0.5))
-        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True))
+        axes.xaxis.set_major_locator(MaxNLocator("auto", integer=True, steps=[1, 3, 6, 10]))  # the bound has steps of 3
         axes.grid(True, which="major", color="#e5e5e5", linewidth=0.4)
         axes.set_axisbelow(True)
         axes.spines[["top", "right"]].set_visible(False)

@@ -49,8 +49,8 @@ def domain_for(rng, dim):
 
 
 def continuous(seed, dim):
-    """A small random network without attention."""
-    rng = Random(seed)
+    """A small random network without attention; ``seed`` may be a Random."""
+    rng = seed if isinstance(seed, Random) else Random(seed)
     values = rng.choice((oracle.VALUES, THIRDS, SMALL, MIXED))
     widths = [dim, *(rng.randint(1, 4) for _ in range(rng.randint(1, 3 if dim == 1 else 2))), rng.randint(1, 2)]
     kind = rng.choice(("relu", "leaky_relu", "abs", "mixed", "maxout", "ragged"))
@@ -62,7 +62,7 @@ def continuous(seed, dim):
 
 def transformer(seed, dim):
     """A small random hardmax Transformer; in the plane its scores are affine."""
-    rng = Random(seed)
+    rng = seed if isinstance(seed, Random) else Random(seed)
     values = rng.choice((oracle.VALUES, THIRDS, SMALL, MIXED))
     scores = rng.choice(("fixed_query", "fixed_keys", "mixed") if dim == 2 else ("quadratic", "quadratic", "mixed"))
     return oracle.random_transformer(

@@ -116,9 +116,7 @@ def test_build_then_count(capsys: pytest.CaptureFixture[str]) -> None:
 
 @pytest.mark.parametrize("name", ["net.json", "net.safetensors"])
 def test_build_passes_every_parameter(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = (
-        "random-transformer --tokens 2 --layers 1 --heads 2 --dim 2 --hidden 3 --input-dim 1 --queries fixed"
-    )
+    words = "random-transformer --tokens 2 --layers 1 --heads 2 --dim 2 --hidden 3 --input-dim 1 --queries fixed"
     assert cli.main(["build", *words.split(), "--seed", "5", "--init", "uniform", "-o", name]) == 0
     from regioncount import load
 
@@ -286,9 +284,7 @@ def test_depth_writes_records_and_a_figure(capsys: pytest.CaptureFixture[str]) -
     assert [(r["tokens"], r["depth"]) for r in records] == [(t, d) for t in (3, 4) for d in range(1, 7)]
     for record in records:
         assert list(record) == list(RECORD)
-        assert (
-            record["counts"]["linear"] == record["bound"] == (record["tokens"] - 1) ** (record["depth"] // 3)
-        )
+        assert record["counts"]["linear"] == record["bound"] == (record["tokens"] - 1) ** (record["depth"] // 3)
         assert record["certified"] is True
     table = out.splitlines()
     assert len(table) == 1 + len(records) and "linear" in table[0] and "lower bound" in table[0]
@@ -315,13 +311,44 @@ def test_depth_of_several_constructions(capsys: pytest.CaptureFixture[str]) -> N
     assert [line for line in lines if line.endswith(":")] == ["three-step:", "one-step:"] and len(lines) == 10
 
 
+def test_depth_of_random_networks(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "depth --construction three-step,random-relu,random-transformer --tokens 3 --max-depth 2 --seeds 4 --units 5"
+    )
+    files = "-o depth.jsonl --figure depth.html --figure depth.json --definitions linear"
+    assert cli.main([*words.split(), *files.split()]) == 0
+    records = sweep.read_records("depth.jsonl")
+    assert [r.get("seed") for r in records] == [None, None, *range(4), *range(4), *range(4), *range(4)]
+    assert [r["tokens"] for r in records] == [3] * 2 + [None] * 8 + [3] * 8
+    assert sorted(os.listdir()) == ["depth.html", "depth.json", "depth.jsonl"]
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.endswith(":")] == [
+        "three-step:",
+        "random-relu (units 5), medians of 4 seeds:",
+        "random-transformer (heads 1, dim 4, hidden 8), medians of 4 seeds:",
+    ]
+    relu = [row.split() for row in lines[lines.index("random-relu (units 5), medians of 4 seeds:") + 2 :][:2]]
+    drawn = [[r["counts"]["linear"] for r in records if r["tokens"] is None and r["depth"] == d] for d in (1, 2)]
+    assert [(row[0], float(row[1]), row[2]) for row in relu] == [
+        (str(d), sum(sorted(counts)[1:3]) / 2, "yes") for d, counts in zip((1, 2), drawn, strict=True)
+    ]
+
+
+def test_depth_of_networks_without_tokens(capsys: pytest.CaptureFixture[str]) -> None:
+    words = (
+        "depth --construction random-maxout --rank 2 --max-depth 1 --seeds 1 --definitions linear --figure depth.json"
+    )
+    assert cli.main(words.split()) == 0
+    assert capsys.readouterr().out.splitlines()[0] == "random-maxout (units 16, rank 2), medians of 1 seed:"
+
+
 @pytest.mark.parametrize("ending", ["pdf", "png", "svg"])
 def test_depth_prints(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("matplotlib")
-    words = f"depth --tokens 3 --max-depth 3 --figure depth.{ending} --width double"
+    words = f"depth --tokens 3 --max-depth 3 --figure depth.{ending} --width double --figure depth.html"
     assert cli.main(words.split()) == 0
     assert Path(f"depth.{ending}").stat().st_size > 4000
-    assert os.listdir() == [f"depth.{ending}"]
+    assert sorted(os.listdir()) == sorted([f"depth.{ending}", "depth.html"])
 
 
 @pytest.mark.parametrize(
@@ -344,6 +371,14 @@ def test_depth_prints(ending: str, capsys: pytest.CaptureFixture[str]) -> None:
         ("--tokens 3 --max-depth 3 --figure depth.pdf --width wide", "--width"),
         ("--tokens 3 --max-depth 3 --width single", "--width"),
         ("--tokens 3 --max-depth 3 --construction three-step,tower", "tower"),
+        ("--max-depth 3", "--tokens: three-step needs"),
+        ("--max-depth 3 --construction random-relu,random-transformer", "--tokens: random-transformer needs"),
+        ("--tokens 3 --max-depth 3 --construction random-relu", "--tokens: random-relu has none"),
+        ("--tokens 3 --max-depth 3 --seeds 4", "--seeds: three-step has none"),
+        ("--max-depth 3 --construction random-relu --rank 4", "--rank"),
+        ("--max-depth 3 --construction random-relu --seeds 0", "--seeds"),
+        ("--max-depth 3 --construction random-relu --units x", "--units"),
+        ("--tokens 3 --max-depth 3 --figure depth.html --figure depth.gif", "--figure"),
     ],
 )
 def test_depth_refuses(words: str, named: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -383,9 +418,7 @@ def test_ctrl_c_in_the_process() -> None:
     assert os.listdir() == ["depth.jsonl"]
 
 
-def test_progress_on_a_terminal_only(
-    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_progress_on_a_terminal_only(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def one(*_: Any, on_record: Any, **__: Any) -> None:
         on_record(RECORD)
 
@@ -471,9 +504,7 @@ def test_prints_without_matplotlib(
 
 
 def test_a_closed_pipe_is_no_traceback() -> None:
-    code = (
-        f'"{sys.executable}" -m regioncount depth --tokens 3 --max-depth 3 | true; echo "${{PIPESTATUS[0]}}"'
-    )
+    code = f'"{sys.executable}" -m regioncount depth --tokens 3 --max-depth 3 | true; echo "${{PIPESTATUS[0]}}"'
     result = subprocess.run(["bash", "-c", code], capture_output=True, text=True)
     assert result.stdout.strip() in ("0", "141")
     assert result.stderr == ""

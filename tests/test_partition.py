@@ -22,8 +22,8 @@ DATA = Path(__file__).parent / "data"
 ENTRIES = {entry["name"]: entry for entry in json.loads((DATA / "networks.json").read_text())}
 CONIC = [name for name in ENTRIES if name.startswith(("conic_", "random_hardmax_2d_"))]
 
-# The file says 13; by the definition (components of unions of closed *pieces*) it is 14: the oracle, and a proof by hand in
-# test_oracle.py, test_all_distinct_0_has_14_closed_regions.
+# The file says 13; by the definition (components of unions of closed *pieces*) it is 14: so the oracle, and the proof
+# by hand in test_oracle.py, test_all_distinct_0_has_14_closed_regions.
 CORRECTED = {"all_distinct_0": {"linear_closed": 14}}
 
 
@@ -169,9 +169,17 @@ PLANE = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu"])
         (PLANE, {"domain": "all"}, r"domain: 'all' is not available yet"),
         (PLANE, {"domain": 3}, r"domain: expected an Interval, a Box, a Polygon"),
         (rc.Network(3, [rc.Affine([[1, 1, 1]])]), {"domain": "0:1,0:1,0:1"}, r"domain: expected dimension 1 or 2"),
-        (LINE, {"domain": "-1:1", "method": "conic"}, r"method: expected one of auto, interval, polygon, grid, got 'conic'"),
+        (
+            LINE,
+            {"domain": "-1:1", "method": "conic"},
+            r"method: expected one of auto, interval, polygon, grid, got 'conic'",
+        ),
         (LINE, {"domain": "-1:1", "method": "polygon"}, r"method: 'polygon' does not take a domain of dimension 1"),
-        (PLANE, {"domain": "0:1,0:1", "method": "interval"}, r"method: 'interval' does not take a domain of dimension 2"),
+        (
+            PLANE,
+            {"domain": "0:1,0:1", "method": "interval"},
+            r"method: 'interval' does not take a domain of dimension 2",
+        ),
         (LINE, {"domain": "-1:1", "max_pieces": 0}, r"max_pieces: expected a positive integer, got 0"),
         (LINE, {"domain": "-1:1", "max_pieces": True}, r"max_pieces: expected a positive integer, got True"),
         (LINE, {"domain": "-1:1", "max_pieces": 1e3}, r"max_pieces: expected a positive integer, got 1000.0"),
@@ -242,7 +250,9 @@ def test_max_pieces(domain):
 def grid_partition():
     """Nine squares and the two halves of some: lines x, y and x + y, all maps different."""
     weight = [[1, 0], [1, 0], [0, 1], [0, 1], [1, 1]]
-    network = rc.from_layers([(weight, [0.5, -0.5, 0.5, -0.25, 0.125]), "relu", ([[1, 2, 3, 4, 5], [1, -1, 2, 1, 0]], [0, 1])])
+    network = rc.from_layers(
+        [(weight, [0.5, -0.5, 0.5, -0.25, 0.125]), "relu", ([[1, 2, 3, 4, 5], [1, -1, 2, 1, 0]], [0, 1])]
+    )
     return rc.subdivide(network, "-1:1,-1:1")
 
 
@@ -386,7 +396,7 @@ BROKEN = {
     ),
     "another network": (
         lambda p: replace(p, network=rc.from_layers([([[1, 0]] * p.patterns.shape[1], None), "relu", ([[1] * 5] * 2, None)])),
-        "",
+        "its pattern is the network's at the point",
     ),
 }  # fmt: skip
 
@@ -626,7 +636,7 @@ def test_another_layer_never_lowers_activation_and_cells(seed, dim):
 @pytest.mark.nojit
 @pytest.mark.parametrize("seed", range(4))
 def test_buffers_that_start_tiny_grow(seed, monkeypatch):
-    """Stacks, corners, requests, verdicts, events, leaves and fingerprints: the results do not depend on where they start."""
+    """Stacks, corners, requests, verdicts, events, leaves, fingerprints: results do not depend on where they start."""
     nets = [compare.continuous(40 + seed, 2), compare.transformer(3 * seed, 2), compare.continuous(40 + seed, 1)]
     nets += [compare.transformer(40 + seed, 1), oracle.random_relu(Random(seed), [2, 6, 5, 1])]
     expected = [rc.subdivide(network_from_dict(net), "-2:2" + ",-2:2" * (net["input_dim"] - 1)) for net in nets]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
+import oracle
 import pytest
 
 import regioncount as rc
@@ -13,20 +15,33 @@ from regioncount.cli import main
 REAL = Path(__file__).resolve().parents[2] / "shared" / "real"
 COUNTS = json.loads((REAL / "counts.json").read_text()) if (REAL / "counts.json").exists() else {}
 KNOWN = {name: entry["activation"] for name, entry in COUNTS.items() if entry["activation"] is not None}
+LARGE = [name for name, number in KNOWN.items() if number > 3000]
 
 pytestmark = pytest.mark.skipif(not COUNTS, reason=f"no folder of real networks beside the checkout ({REAL.name})")
 
 
+def load(name):
+    return rc.load(REAL / f"{name}.json")
+
+
 @pytest.mark.parametrize("name", KNOWN or ["none"])
 def test_counts(name):
-    network = rc.load(REAL / f"{name}.json")
+    network = load(name)
     result = rc.count(network)
     assert result.counts == {"activation": KNOWN[name]} and result.certified
-    if KNOWN[name] <= 3000:
+    if name not in LARGE:
         partition = rc.subdivide(network)
         partition.check_invariants()
         exact = rc.count(network, definitions=rc.DEFINITIONS, exact=True)
         assert partition.counts() == exact.counts and exact.decisions["float"] == 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LARGE or ["none"])
+def test_partitions_of_large_ones(name):
+    partition = rc.subdivide(load(name))
+    partition.check_invariants()
+    assert partition.n_pieces == KNOWN[name]
 
 
 def test_a_controller_from_the_command_line(capsys):
@@ -35,16 +50,25 @@ def test_a_controller_from_the_command_line(capsys):
     assert report["counts"]["activation"] == 24_815 and report["certified"] and report["undecided"] == 0
 
 
-@pytest.mark.parametrize("name", ["tracr_hist", "tracr_sort"])
-def test_quadratic_attention_in_the_plane_is_refused(name):
+@pytest.mark.parametrize(("name", "least"), [("tracr_hist", 11), ("tracr_sort", 33)])
+def test_quadratic_attention_in_the_plane_is_refused(name, least):
+    """Exact patterns of sampled points are a lower bound on what the conic engine will have to find."""
+    network = load(name)
     with pytest.raises(rc.NeedsConicEngine, match=r"layers\[\d\] \(attention\)"):
-        rc.count(rc.load(REAL / f"{name}.json"))
+        rc.count(network)
+    points = np.random.default_rng(0).uniform(-1, 2, (3000, 2))
+    assert len(np.unique(network.activation_pattern(points), axis=0)) >= least - 3
 
 
 def test_reverse_has_one_pattern():
     """All its scores differ by constants on the domain, once exact ties are decided exactly: sampling in floats finds
-    dozens of patterns there, which are roundings of ties; exact sampling finds one."""
-    network = rc.load(REAL / "tracr_reverse.json")
-    result = rc.count(network)
-    assert result.counts["activation"] == 1 and result.certified
+    dozens of patterns there, which are roundings of ties; exact sampling finds one, and so does the oracle.
+    """
+    network = load("tracr_reverse")
+    partition = rc.subdivide(network)
+    assert partition.counts() == dict.fromkeys(rc.DEFINITIONS, 1) and partition.certified
     assert rc.count(network, method="grid", grid=40).estimate["activation"] == 1
+    points = np.random.default_rng(0).uniform(-1, 2, (200, 2))
+    assert len(np.unique(network.activation_pattern(points, exact=False), axis=0)) > 10
+    (piece,) = oracle.enumerate_2d(json.loads((REAL / "tracr_reverse.json").read_text()), oracle.box([[-1, 2]] * 2))
+    assert piece.pattern == tuple(partition.patterns[0].tolist())

@@ -1120,11 +1120,6 @@ def subdivide(prog, run, stack, roots, leaves):
 
 @njit
 def answer(run, verdicts, count):
-    """Store ``count`` verdicts on the requests; the table is emptied first where they might fill more than half of
-    it.
-    """
-    if 2 * (run.state[N_VERDICTS] + count) > run.table.shape[0]:
-        run.table[:, 2] = UNDECIDED
-        run.state[N_VERDICTS] = 0
+    """Store ``count`` verdicts on the requests; the caller sees to it that the table is at most half full."""
     for q in range(count):
         run.state[N_VERDICTS] += store(run.table, run.request[q, 14], run.request[q, 15], verdicts[q])
