@@ -568,7 +568,7 @@ class _PolygonRun:
         k.answer(self.run_, verdicts, count)
 
     def _forget(self) -> None:
-        """Empty the table of verdicts; double it if nothing has moved since last time: one step needs more than it holds."""
+        """Empty the table of verdicts; double it if nothing has moved since last time: one step needs more of them."""
         k, state = self.kernel, self.run_.state
         top = int(state[k.TOP])
         moved = (*state[[k.NEXT_BORDER, k.NEXT_ROOT]].tolist(), int(self.run_.counts.sum()))

@@ -32,7 +32,7 @@ def bends(*places, slopes=None, scale=1):
 
 
 def attention(keys, values, query=(1, 0), **more):
-    """One head, read at token 0: token t has the score query·(x, 1) times keys[t]·(x, 1), and the value values[t]·(x, 1)."""
+    """One head, read at token 0: token t has score query·(x, 1) times keys[t]·(x, 1), value values[t]·(x, 1)."""
     embed = {
         "type": "embed",
         "weight": [[[1], [0], [k[0]], [v[0]]] for k, v in zip(keys, values, strict=True)],

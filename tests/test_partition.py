@@ -311,7 +311,7 @@ def outer_facet(p):
 
 
 def inner_vertex(p):
-    """A vertex inside the square, and a step to a place where it is not."""
+    """A vertex inside the square."""
     return int(np.flatnonzero((np.abs(p.vertices) < 0.9).all(axis=1))[0])
 
 
@@ -321,7 +321,10 @@ def swapped(array):
 
 BROKEN = {
     "maps swapped": (lambda p: replace(p, maps=swapped(p.maps)), "maps on its two sides|map gives"),
-    "a constant off": (lambda p: replace(p, maps=changed(p.maps, (2, 0, 2), p.maps[2, 0, 2] + 1e-5)), "maps on|map gives"),
+    "a constant off": (
+        lambda p: replace(p, maps=changed(p.maps, (2, 0, 2), p.maps[2, 0, 2] + 1e-5)),
+        "maps on|map gives",
+    ),
     "patterns swapped": (lambda p: replace(p, patterns=swapped(p.patterns)), "patterns on its two sides|pattern is"),
     "a pattern bit": (
         lambda p: replace(p, patterns=changed(p.patterns, (1, 0), 1 - p.patterns[1, 0])),
@@ -375,13 +378,18 @@ BROKEN = {
         lambda p: replace(p, facets=changed(p.facets, (inner_facet(p), 1), p.facets[inner_facet(p), 0])),
         "different pieces",
     ),
-    "a facet of no piece": (lambda p: replace(p, facets=changed(p.facets, (0, 0), p.n_pieces)), "first side is a piece"),
+    "a facet of no piece": (
+        lambda p: replace(p, facets=changed(p.facets, (0, 0), p.n_pieces)),
+        "first side is a piece",
+    ),
     "an outer facet inside": (
         lambda p: replace(p, facet_border=changed(p.facet_border, outer_facet(p), 7)),
         "on both accounts",
     ),
     "another edge of the domain": (
-        lambda p: replace(p, facet_border=changed(p.facet_border, outer_facet(p), -1 - (-p.facet_border[outer_facet(p)]) % 4)),
+        lambda p: replace(
+            p, facet_border=changed(p.facet_border, outer_facet(p), -1 - (-p.facet_border[outer_facet(p)]) % 4)
+        ),
         "it lies on the edge of the domain",
     ),
     "an edge that is none": (
@@ -395,10 +403,12 @@ BROKEN = {
         "depth_profile",
     ),
     "another network": (
-        lambda p: replace(p, network=rc.from_layers([([[1, 0]] * p.patterns.shape[1], None), "relu", ([[1] * 5] * 2, None)])),
+        lambda p: replace(
+            p, network=rc.from_layers([([[1, 0]] * p.patterns.shape[1], None), "relu", ([[1] * 5] * 2, None)])
+        ),
         "its pattern is the network's at the point",
     ),
-}  # fmt: skip
+}
 
 
 def without_facet(p, k):

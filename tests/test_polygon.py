@@ -319,7 +319,7 @@ def test_a_unit_that_is_zero_everywhere():
 
 
 def attention_over(scores, values):
-    """A fixed query: token t has the score scores[t]·(x, y, 1), the value values[t]·(x, y, 1); the output is (x, y, value)."""
+    """A fixed query: token t has score scores[t]·(x, y, 1) and value values[t]·(x, y, 1); outputs x, y, value."""
     embed = {
         "type": "embed",
         "weight": [[[1, 0], [0, 1], [s[0], s[1]], [v[0], v[1]]] for s, v in zip(scores, values, strict=True)],

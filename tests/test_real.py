@@ -1,4 +1,4 @@
-"""Networks that others trained, read where they lie; their counts are those on which several independent tools agree."""
+"""Networks that others trained, read where they lie; several independent tools agree on their counts."""
 
 from __future__ import annotations
 
