@@ -25,10 +25,8 @@ MARKS = "●■◆▲"  # as figures.SYMBOLS
 VALUE = "value"  # the one way to colour that is no definition
 VALUE_MEANING = "the value of the first output"
 GRAPH = {
-    "displaylogo": False,
-    "plotlyServerURL": "",
+    **figures.CONFIG,
     "responsive": True,
-    "modeBarButtons": [["toImage"], ["zoom2d", "pan2d", "resetScale2d"]],  # and none that shares a chart in a cloud
     "toImageButtonOptions": {"format": "svg", "filename": "regioncount"},
 }
 FONT = {"family": 'system-ui, "Segoe UI", Helvetica, Arial, sans-serif', "size": 14, "color": "#1b2430"}

@@ -32,6 +32,11 @@ if TYPE_CHECKING:
     from regioncount.partition import Partition
 
 OKABE_ITO = drawing.OKABE_ITO
+CONFIG = {  # of written pages: no button that uploads a figure to plotly's cloud
+    "displaylogo": False,
+    "plotlyServerURL": "",
+    "modeBarButtons": [["toImage"], ["zoom2d", "pan2d", "resetScale2d"]],
+}
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "star", "triangle-down", "cross", "pentagon")
 AXIS_TITLES = {
     "activation": "activation regions (R2: full-dimensional sets of one pattern)",
@@ -549,7 +554,7 @@ def write_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     if ending not in FORMATS:
         raise InputError(f"figure: expected a name ending in {', '.join(FORMATS)}, got {shown(path.name)}")
     if ending == ".html":
-        content = figure.to_html(include_plotlyjs=True, full_html=True, div_id="figure").encode()
+        content = figure.to_html(include_plotlyjs=True, full_html=True, div_id="figure", config=CONFIG).encode()
     else:
         content = figure.to_json().encode()
     drawing.write_whole(path, content)

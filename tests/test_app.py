@@ -292,8 +292,14 @@ def test_ctrl_c_ends_the_server() -> None:
     with server.listen(0) as listener:
         port = str(listener.getsockname()[1])
     command = [sys.executable, "-m", "regioncount_app", "--port", port]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),  # jobs may ignore it
+    )  # fmt: skip
+    try:
         assert process.stdout is not None and f"http://127.0.0.1:{port}/" in process.stdout.readline()
         process.send_signal(signal.SIGINT)
         _, error = process.communicate(timeout=60)
+    finally:
+        process.kill()
     assert (process.returncode, error) == (130, "regioncount: interrupted\n")

@@ -803,7 +803,7 @@ def cross_edge(stack, line, f, v, after):
     x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
     z0 = line[0] * x0 + line[1] * y0 + line[2]
     z1 = line[0] * x1 + line[1] * y1 + line[2]
-    part = 0.5
+    part = 0.0 if abs(z0) <= abs(z1) else 1.0  # where floats see no change of sign, the nearer end
     if z0 * z1 < 0.0:
         part = z0 / (z0 - z1)
     x = x0 + part * (x1 - x0)
