@@ -461,7 +461,7 @@ def compare(x: Real, y: Real) -> int:
         if abs(a - b) > 2.0**-50 * (abs(a) + abs(b)) + 2.0**-70:
             return 1 if a > b else -1
     except OverflowError:
-        pass
+        pass  # beyond the range of floats: decided exactly, below
     if isinstance(x, Fraction):
         return -compare(y, x)
     if isinstance(y, Fraction):
