@@ -41,13 +41,17 @@ U = 2.0**-53
 
 @dataclass(frozen=True)
 class Window:
-    """The engine's coordinates of a domain: x = centre + scale·ξ, |ξ| ≤ 1, scales powers of two."""
+    """The engine's coordinates of a domain: x = centre + scale·ξ, |ξ| ≤ 1, scales powers of two.
+
+    In the plane with a ``shear`` σ: x₀ = centre₀ + scale₀·(ξ₀ + σ ξ₁).
+    """
 
     centre: tuple[Fraction, ...]
     scale: tuple[Fraction, ...]
+    shear: Fraction = Fraction(0)
 
     @classmethod
-    def around(cls, points: Sequence[Sequence[Fraction]]) -> Window:
+    def around(cls, points: Sequence[Sequence[Fraction]], shear: Fraction = Fraction(0)) -> Window:
         """The window of a bounded set with these extreme points."""
         centre, scale = [], []
         for coordinates in zip(*points, strict=True):
@@ -58,21 +62,26 @@ class Window:
             while Fraction(2) ** power < reach:
                 power += 1
             centre.append(middle)
-            scale.append(Fraction(2) ** power)
-        return cls(tuple(centre), tuple(scale))
+            scale.append(Fraction(2) ** (power + (shear != 0)))
+        return cls(tuple(centre), tuple(scale), shear)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""
-        return tuple((x - c) / s for x, c, s in zip(point, self.centre, self.scale, strict=True))
+        first, *rest = ((x - c) / s for x, c, s in zip(point, self.centre, self.scale, strict=True))
+        return (first - self.shear * rest[0], *rest) if self.shear else (first, *rest)
 
     def outward(self, points: np.ndarray) -> np.ndarray:
         """Points (n, dim) of the engine in the user's coordinates, in float64."""
+        if self.shear:
+            points = np.stack([points[:, 0] + float(self.shear) * points[:, 1], points[:, 1]], axis=1)
         return np.array([float(c) for c in self.centre]) + points * np.array([float(s) for s in self.scale])
 
     def outward_maps(self, maps: np.ndarray) -> np.ndarray:
         """Maps (n, out, dim + 1) of ξ as maps of x, in float64."""
         out = maps.copy()
-        slopes = maps[:, :, :-1] / np.array([float(s) for s in self.scale])
+        if self.shear:
+            out[:, :, 1] -= float(self.shear) * out[:, :, 0]
+        slopes = out[:, :, :-1] / np.array([float(s) for s in self.scale])
         out[:, :, :-1] = slopes
         out[:, :, -1] -= slopes @ np.array([float(c) for c in self.centre])
         return out
@@ -121,7 +130,7 @@ class Judge:
 
     def __init__(self, lowered: Lowered, window: Window) -> None:
         self.lowered = lowered
-        self.composer = Composer(lowered, window.centre, window.scale)
+        self.composer = Composer(lowered, window.centre, window.scale, window.shear)
         self.first_unit = [0]
         for block in lowered.blocks:
             self.first_unit.append(self.first_unit[-1] + len(block.units))
@@ -186,32 +195,45 @@ class Judge:
         for i in range(len(unit.values)):
             ties.setdefault(tuple(score_form(pre, unit, i)), []).append(i)
         maps = list(ties)
-        if len(maps) == 1:
-            return ties[maps[0]], []
-        crossings: list[Real] = []
-        for p, q in combinations(maps, 2):
-            c0, c1, c2 = (a - b for a, b in zip(p, q, strict=True))
-            if not c2 and sign_of_polynomial(c0, c1, 0, low) * sign_of_polynomial(c0, c1, 0, high) >= 0:
-                continue
-            roots = real_roots(c0, c1, c2)
-            crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
-        crossings.sort(key=cmp_to_key(compare))
-        points: list[Real] = [low]
-        for x in crossings:
-            if compare(x, points[-1]) > 0:
-                points.append(x)
-        first: list[int] = []
-        changes: list[tuple[Real, list[int], list[int]]] = []
-        won: tuple[int, ...] | None = None
-        for x, after in pairwise([*points, high]):
-            n, d = between(x, after).as_integer_ratio()
-            best = max(maps, key=lambda c: (c[0] * d + c[1] * n) * d + c[2] * n * n)  # noqa: B023 - used at once
-            if won is None:
-                first = ties[best]
-            elif best is not won:
-                changes.append((x, ties[won], ties[best]))
-            won = best
-        return first, changes
+        first, changes = envelope(maps, low, high)
+        return ties[first], [(x, ties[before], ties[after]) for x, before, after in changes]
+
+
+Quadratic = tuple[int, ...]  # coefficients of 1, x, xx
+
+
+def envelope(
+    maps: Sequence[Quadratic], low: Real, high: Real
+) -> tuple[Quadratic, list[tuple[Real, Quadratic, Quadratic]]]:
+    """Which of some distinct polynomials is greatest right of ``low``, and the changes (where, before, after) up to
+    ``high``.
+    """
+    if len(maps) == 1:
+        return maps[0], []
+    crossings: list[Real] = []
+    for p, q in combinations(maps, 2):
+        c0, c1, c2 = (a - b for a, b in zip(p, q, strict=True))
+        if not c2 and sign_of_polynomial(c0, c1, 0, low) * sign_of_polynomial(c0, c1, 0, high) >= 0:
+            continue
+        roots = real_roots(c0, c1, c2)
+        crossings += [x for x in roots if compare(x, low) > 0 and compare(x, high) < 0]
+    crossings.sort(key=cmp_to_key(compare))
+    points: list[Real] = [low]
+    for x in crossings:
+        if compare(x, points[-1]) > 0:
+            points.append(x)
+    changes: list[tuple[Real, Quadratic, Quadratic]] = []
+    first = won = None
+    for x, after in pairwise([*points, high]):
+        n, d = between(x, after).as_integer_ratio()
+        best = max(maps, key=lambda c: (c[0] * d + c[1] * n) * d + c[2] * n * n)  # noqa: B023 - used at once
+        if won is None:
+            first = best
+        elif best is not won:
+            changes.append((x, won, best))
+        won = best
+    assert first is not None
+    return first, changes
 
 
 class PlaneJudge(Judge):
@@ -434,23 +456,28 @@ def polygon_run(
     TooManyPieces
         If there are more than ``max_pieces``.
     """
-    return _PolygonRun(lowered, domain, emit, max_pieces, exact).run()
+    return PolygonRun(lowered, domain, emit, max_pieces, exact).run()
 
 
-class _PolygonRun:
+class PolygonRun:
+    """One run of the polygon kernel; the conic engine builds on it."""
+
+    judge_type: type[PlaneJudge] = PlaneJudge
+    everywhere = False
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES = 64, 16, 4096, 1 << 16, 2048
 
     def __init__(
-        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
-    ) -> None:
+        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False,
+        shear: Fraction = Fraction(0),
+    ) -> None:  # fmt: skip
         from regioncount.kernels import polygon
 
         self.kernel = polygon
         self.lowered = lowered
         self.program: Program = flatten(lowered)
-        self.window = Window.around(domain.vertices)
+        self.window = Window.around(domain.vertices, shear)
         corners = [self.window.inward(v) for v in domain.vertices]
-        self.judge = PlaneJudge(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
+        self.judge: Any = self.judge_type(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
         self.max_pieces = max_pieces
         self.decisions = Decisions()
         self.place: tuple[int, ...] = ()  # where the run was when it last forgot its verdicts
@@ -524,10 +551,15 @@ class _PolygonRun:
         k = self.kernel
         if self.run_.state[k.LAST_BLOCK] < 0:  # no choices at all and nothing to emit
             return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
+        if self.everywhere:
+            self._hand_over()
         while True:
             status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves)
             if status == k.OK:
                 break
+            if status == k.CONIC:
+                self._hand_over()
+                continue
             if status == k.REQUEST:
                 self._settle()
             elif status == k.GROW_FRAMES:
@@ -543,25 +575,35 @@ class _PolygonRun:
             self._drain()
             pieces = self._collect()
         self.decisions.floats = 0 if self.run_.state[k.NO_FLOATS] else int(self.run_.state[k.N_FLOATS])
-        counts = self.run_.counts  # patterns are convex here, so pieces are patterns
+        counts = self.run_.counts
         return Outcome(
-            counts, int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions
+            self._patterns(counts), int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions
         )
 
-    def _settle(self) -> None:
+    def _hand_over(self) -> None:
+        raise AssertionError("the judge refuses quadratic scores")
+
+    def _patterns(self, counts: np.ndarray) -> np.ndarray:
+        return counts  # patterns are convex here, so pieces are patterns
+
+    def _settle(self, patterns: np.ndarray | None = None) -> None:
+        """Answer the kernel's questions about frames with these patterns."""
         k, run = self.kernel, self.run_
+        patterns = self.stack.pattern if patterns is None else patterns
         count = int(run.state[k.N_REQUESTS])
         verdicts = np.empty(count, dtype=np.int64)
         for q in range(count):
             request = run.request[q]
-            pattern = self.stack.pattern[request[0]]
+            pattern = patterns[request[0]]
             tag = request[2:6]
             if request[1] == k.AT_CORNER:
                 verdicts[q] = self.judge.at_corner(tag, request[6:10], request[10:14], pattern)
             elif request[1] == k.SAME_MAP:
                 verdicts[q] = self.judge.same_map(tag, pattern)
-            else:
+            elif request[1] == k.AFFINE:
                 verdicts[q] = self.judge.affine(tag, pattern)
+            else:
+                verdicts[q] = self.judge.degree(tag, pattern)
         self.decisions.exact += count
         if 2 * (int(run.state[k.N_VERDICTS]) + count) > len(run.table):
             self._forget()
@@ -599,7 +641,7 @@ class _PolygonRun:
         )  # fmt: skip
         state[k.N_PIECES] = state[k.N_CORNERS] = 0
 
-    def _collect(self) -> PlanePieces:
+    def _collect(self) -> Any:
         corners, tags, sizes, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
         return PlanePieces(corners, tags, offsets, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])

@@ -352,18 +352,25 @@ def _float_integers(view: np.ndarray) -> tuple[Integers, int]:
 class Composer:
     """Exact affine maps of a lowered network on the cells of activation patterns.
 
-    The input is x = centre + scale·ξ, coordinate by coordinate, with ξ the engine's own coordinates, so that windows
-    far from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)``
+    The input is x = centre + scale·ξ, coordinate by coordinate (with a ``shear`` σ, ξ₀ + σ ξ₁ takes the place of ξ₀),
+    with ξ the engine's own coordinates, so that windows far from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)``
     (slopes, then the constant) over one positive denominator.  Maps are remembered for the last patterns asked for,
     block by block, so that patterns that share a beginning share the work.
     """
 
     def __init__(
-        self, lowered: Lowered, centre: Sequence[Fraction], scale: Sequence[Fraction], remember: int = 4096
+        self,
+        lowered: Lowered,
+        centre: Sequence[Fraction],
+        scale: Sequence[Fraction],
+        shear: Fraction = Fraction(0),
+        remember: int = 4096,
     ) -> None:
         self.lowered = lowered
         n = len(centre)
         values = [[s if i == k else 0 for i in range(n)] for k, s in enumerate(scale)] + [list(centre)]
+        if shear:
+            values[1][0] = scale[0] * shear
         self._start = integers(ExactArray(values))
         self._memory: OrderedDict[tuple[int, bytes], tuple[Integers, int]] = OrderedDict()
         self._remember = remember

@@ -69,7 +69,7 @@ from regioncount.kernels.predicates import (
     value_bound,
 )  # fmt: skip
 
-OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT = range(6)
+OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT, CONIC = range(7)  # CONIC: a score of the top frame is quadratic
 ROOT, OPEN, DEAD = range(3)
 # columns of Stack.info, of Stack.tags, of Run.state
 CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
@@ -378,7 +378,7 @@ def product_score(prog, roots, b, c):
 
 @njit
 def enter_scores(prog, run, stack, roots, f, b):
-    """Scores of the SET units of block b in its root; False if a product's quadratic part has to be asked about."""
+    """Scores of the SET units of block b in its root; False if one is quadratic, or that had to be asked."""
     known = True
     for unit in range(prog.blocks[b, UNIT_LO], prog.blocks[b, UNIT_HI]):
         if prog.units[unit, KIND] != SET:
@@ -395,15 +395,17 @@ def enter_scores(prog, run, stack, roots, f, b):
                 roots.score[b, 3, at + i] = roots.map[b, 3, k]
         if prog.candidates[first, WIDTH] > 0 and not prog.units[unit, AFFINE_UNIT]:
             key = line_key(roots.uid[b], unit, 0, 0)
-            if lookup(run.table, AFFINE, key) == UNDECIDED:
+            verdict = lookup(run.table, AFFINE, key)
+            if verdict != 1:
                 known = False
-                ask(run, stack, f, 0, AFFINE, unit, 0, 0, AFFINE, key)
+                if verdict == UNDECIDED:
+                    ask(run, stack, f, 0, AFFINE, unit, 0, 0, AFFINE, key)
     return known
 
 
 @inlined
-def enter_block(prog, run, stack, roots, f):
-    """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
+def enter_map(prog, run, stack, roots, f):
+    """Copy the map of frame f, a ROOT, to the root of its block, once, and bound its errors."""
     b = stack.info[f, BLOCK]
     row = prog.blocks[b]
     n = row[N_PRE]
@@ -437,8 +439,13 @@ def enter_block(prog, run, stack, roots, f):
         if b < run.state[LAST_BLOCK] or run.state[EMIT]:
             for k in range(3):
                 roots.norm[b, NORMS, k] = norm_above(m[k], n)
-    if row[N_SETS] > 0 and not enter_scores(prog, run, stack, roots, f, b):
-        return False
+
+
+@inlined
+def start_next(prog, run, stack, roots, f):
+    """Begin the next map of frame f: the bias, and what passes on without a choice."""
+    b = stack.info[f, BLOCK]
+    row = prog.blocks[b]
     if b < run.state[LAST_BLOCK]:
         rows = prog.blocks[b + 1, ROWS]
         at = prog.blocks[b + 1, B_AT]
@@ -451,6 +458,16 @@ def enter_block(prog, run, stack, roots, f):
             for unit in range(row[UNIT_LO], row[UNIT_HI]):
                 if prog.units[unit, KIND] == PASS:
                     add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], 1.0)
+
+
+@inlined
+def enter_block(prog, run, stack, roots, f):
+    """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
+    b = stack.info[f, BLOCK]
+    enter_map(prog, run, stack, roots, f)
+    if prog.blocks[b, N_SETS] > 0 and not enter_scores(prog, run, stack, roots, f, b):
+        return False
+    start_next(prog, run, stack, roots, f)
     return True
 
 
@@ -1069,7 +1086,7 @@ def step(prog, run, stack, roots, leaves):
         return OK
     if stack.info[f, STATE] == ROOT:
         if not enter_block(prog, run, stack, roots, f):
-            return REQUEST
+            return REQUEST if run.state[N_REQUESTS] > 0 else CONIC
         stack.info[f, STATE] = OPEN
         fresh = True
     if fresh or stack.info[f, N_OPEN] > 0:

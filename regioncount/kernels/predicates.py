@@ -287,3 +287,85 @@ def falls(p, x0, r0, x1, r1, from_root):
         if decide(depth, 4.0 * p[3] * (1.0 + abs(d1 / d2)) ** 2 + 16.0 * U * (abs(p[0]) + d1 * d1 / abs(d2))) == 1:
             return 0, x0, x1
     return UNDECIDED, x0, x1
+
+
+# ------------------------------------------------------------------------------- curves of degree 2 (kernels.conic)
+# A curve is c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy; its entry 6 bounds the *sum* of the errors of its coefficients, and so
+# the error of its value where |x|, |y| <= 1.  A polynomial in x carries such a bound in its entry 5.
+
+
+@inlined
+def branch_radius(p, y, direction):
+    """Radius of a root y of p (d0, d1, d2, error), |y| <= 1, where p changes sign in this direction; inf if unproven."""
+    slope = abs(p[1] + 2.0 * p[2] * y)
+    value = abs(p[0] + y * (p[1] + y * p[2]))
+    r = 2.0 * (value + 1.1 * p[3] + 8.0 * U * (abs(p[0]) + abs(p[1]) + abs(p[2]))) / slope + 4.0 * U
+    if r < 1e-2 and sign_between(p, y - r, 0.0) == -direction and sign_between(p, y + r, 0.0) == direction:
+        return r
+    return np.inf
+
+
+@inlined
+def root_radius(p, degree, x, slope, error):
+    """Radius of a root x of p where its derivative is at least ``slope``; ``error`` bounds that of p's value, rounding
+    included.
+
+    Near x the derivative differs from its value there by at most the radius times a bound on the second one.
+    """
+    value = 0.0
+    first = 0.0
+    second = 0.0
+    for k in range(degree, -1, -1):
+        value = value * x + p[k]
+        if k > 0:
+            first = first * x + k * p[k]
+        if k > 1:
+            second += k * (k - 1) * abs(p[k])
+    off = 1.01 * (abs(value) + error)
+    if not slope > 0.0:
+        return np.inf
+    r = off / slope + 2.0 * U
+    nearer = abs(first) - r * second - 4.0 * error
+    if nearer > slope:
+        r = off / nearer + 2.0 * U
+    return r
+
+
+@inlined
+def disc_error(g):
+    """Bound on the sum of the errors of the coefficients of B² − 4AC, the discriminant of a curve A yy + B y + C."""
+    e = g[6]
+    a, b, c = abs(g[5]), abs(g[2]) + abs(g[4]), abs(g[0]) + abs(g[1]) + abs(g[3])
+    return 1.1 * (2.0 * b * e + 4.0 * (a + c) * e + 6.0 * e * e) + 16.0 * U * (b * b + 4.0 * a * c) + TINY
+
+
+@inlined
+def line_resultant_error(g, h):
+    """The same for β² h(x, −(c0 + c1 x)/β), g the line c0 + c1 x + βy."""
+    m, beta = abs(g[0]) + abs(g[1]), abs(g[2])
+    a, b, c = abs(h[5]), abs(h[2]) + abs(h[4]), abs(h[0]) + abs(h[1]) + abs(h[3])
+    d, e = g[6], h[6]
+    change = e * (m * m + beta * m + beta * beta) + d * (2.0 * a * m + beta * b + m * b + 2.0 * beta * c)
+    second = d * d * (a + b + c) + e * d * (4.0 * m + 4.0 * beta + 3.0 * d)
+    return 1.1 * (change + second) + 24.0 * U * (a * m * m + beta * b * m + beta * beta * c) + TINY
+
+
+@inlined
+def resultant_error(g, h):
+    """The same for (A C' − A' C)² − (A B' − A' B)(B C' − B' C), the resultant of two curves."""
+    d, e = g[6], h[6]
+    a, b, c = abs(g[5]), abs(g[2]) + abs(g[4]), abs(g[0]) + abs(g[1]) + abs(g[3])
+    k, m, n = abs(h[5]), abs(h[2]) + abs(h[4]), abs(h[0]) + abs(h[1]) + abs(h[3])
+    p, q, r = a * n + k * c, a * m + k * b, b * n + m * c
+    dp = (a + c) * e + (k + n) * d + 2.0 * d * e + 4.0 * U * p
+    dq = (a + b) * e + (k + m) * d + 2.0 * d * e + 4.0 * U * q
+    dr = (b + c) * e + (m + n) * d + 2.0 * d * e + 8.0 * U * r
+    return 1.1 * (2.0 * p * dp + dp * dp + q * dr + r * dq + dq * dr) + 16.0 * U * (p * p + q * r) + TINY
+
+
+@inlined
+def strip_bound(g, p, slope):
+    """Error of the value of a curve at y = p + slope x, |x| <= 1, rounding included."""
+    size = abs(g[0]) + abs(g[1]) + abs(g[2]) + abs(g[3]) + abs(g[4]) + abs(g[5])
+    reach = 1.0 + abs(p) + abs(slope)
+    return 1.1 * (g[6] + 48.0 * U * size) * reach * reach + TINY

@@ -1,0 +1,335 @@
+"""Real algebraic numbers of small degree: roots of integer polynomials, compared and substituted exactly.
+
+A polynomial is a tuple of ints, constant first, without leading zeros.  A :class:`Root` is a square-free polynomial
+and an interval [low, high] / 2^bits that holds exactly one of its roots: an open interval with opposite signs at its
+ends, or a point.  Roots are isolated by Descartes' rule of signs on dyadic intervals (Collins & Akritas, SYMSAC 1976);
+equality is decided by greatest common divisors, order by refining until the intervals part.
+"""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from typing import TYPE_CHECKING, TypeAlias
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+Polynomial: TypeAlias = "tuple[int, ...]"
+
+_PRIME = 2**61 - 1  # two polynomials without a common factor modulo a prime have none
+_START = 2  # bits: roots are sought in [-1.25, 1.25], in intervals of 5 / 2 halved
+
+
+def polynomial(coefficients: Sequence[int]) -> Polynomial:
+    """Without leading zeros and common factors; the zero polynomial is empty."""
+    n = len(coefficients)
+    while n and not coefficients[n - 1]:
+        n -= 1
+    common = math.gcd(*coefficients[:n])
+    return tuple(c // common for c in coefficients[:n]) if common > 1 else tuple(coefficients[:n])
+
+
+def times(p: Sequence[int], q: Sequence[int]) -> list[int]:
+    """The product of two polynomials."""
+    out = [0] * max(len(p) + len(q) - 1, 0)
+    for i, a in enumerate(p):
+        if a:
+            for j, b in enumerate(q):
+                out[i + j] += a * b
+    return out
+
+
+def minus(p: Sequence[int], q: Sequence[int]) -> list[int]:
+    """The difference of two polynomials."""
+    n = max(len(p), len(q))
+    return [(p[i] if i < len(p) else 0) - (q[i] if i < len(q) else 0) for i in range(n)]
+
+
+def sign_at_dyadic(p: Sequence[int], numerator: int, bits: int) -> int:
+    """Sign of p at numerator / 2^bits."""
+    total, shift = 0, 0
+    for c in reversed(p):
+        total = total * numerator + (c << shift)
+        shift += bits
+    return (total > 0) - (total < 0)
+
+
+def common_factor(p: Polynomial, q: Polynomial) -> Polynomial:
+    """The greatest common divisor, primitive; of degree 0 where there is none."""
+    if len(p) < len(q):
+        p, q = q, p
+    if q and _coprime_modulo(p, q):
+        return (1,)
+    while q:
+        p, q = q, polynomial(_remainder(p, q))
+    return p
+
+
+def _remainder(p: Sequence[int], q: Sequence[int]) -> list[int]:
+    """A non-zero multiple of p modulo q."""
+    r = list(p)
+    while len(r) >= len(q):
+        if r[-1]:
+            common = math.gcd(r[-1], q[-1])
+            up, down = q[-1] // common, r[-1] // common
+            at = len(r) - len(q)
+            r = [up * c for c in r]
+            for i, c in enumerate(q):
+                r[at + i] -= down * c
+        r.pop()
+    return r
+
+
+def _coprime_modulo(p: Sequence[int], q: Sequence[int]) -> bool:
+    a, b = [c % _PRIME for c in p], [c % _PRIME for c in q]
+    if not a[-1] or not b[-1]:
+        return False
+    while len(b) > 1:
+        inverse = pow(b[-1], -1, _PRIME)
+        while len(a) >= len(b):
+            factor, at = a[-1] * inverse % _PRIME, len(a) - len(b)
+            for i, c in enumerate(b):
+                a[at + i] = (a[at + i] - factor * c) % _PRIME
+            a.pop()
+        while a and not a[-1]:
+            a.pop()
+        a, b = b, a
+    return len(b) == 1
+
+
+def _quotient(p: Polynomial, q: Polynomial) -> Polynomial:
+    """p / q up to a constant factor, where q divides p."""
+    r, out = [Fraction(c) for c in p], []
+    while len(r) >= len(q):
+        factor = r[-1] / q[-1]
+        out.append(factor)
+        at = len(r) - len(q)
+        for i, c in enumerate(q):
+            r[at + i] -= factor * c
+        r.pop()
+    common = math.lcm(*(f.denominator for f in out))
+    return polynomial([int(f * common) for f in reversed(out)])
+
+
+def square_free(p: Polynomial) -> Polynomial:
+    """The polynomial with the same roots, each once."""
+    if len(p) <= 2:
+        return p
+    common = common_factor(p, polynomial([i * c for i, c in enumerate(p)][1:]))
+    return p if len(common) == 1 else _quotient(p, common)
+
+
+def _shifted(p: list[int]) -> list[int]:
+    """p(t + 1)."""
+    out = list(p)
+    for i in range(len(out) - 1):
+        for j in range(len(out) - 2, i - 1, -1):
+            out[j] += out[j + 1]
+    return out
+
+
+def _variations(p: list[int]) -> int:
+    """An upper bound, of the right parity, on the number of roots of p in (0, 1)."""
+    signs = [c > 0 for c in _shifted(p[::-1]) if c]
+    return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
+
+
+class Root:
+    """A real root of a square-free polynomial; see the module header.
+
+    >>> a, b = isolated((-2, 0, 4))
+    >>> a.compare(b), b.sign((-1, 0, 2)), b.sign((-1, 1)), round(float(b), 6)
+    (-1, 0, -1, 0.707107)
+    """
+
+    __slots__ = ("_below", "bits", "high", "low", "polynomial")
+
+    def __init__(self, p: Polynomial, low: int, high: int, bits: int) -> None:
+        self.polynomial, self.low, self.high, self.bits = p, low, high, bits
+        self._below = sign_at_dyadic(p, low, bits)  # 0 for a point
+        if not self._below and low != high:
+            self.high = low
+
+    @classmethod
+    def rational(cls, x: Fraction) -> Root:
+        """A rational number."""
+        n, d = x.as_integer_ratio()
+        if d & (d - 1) == 0:
+            return cls((-n, d), n, n, d.bit_length() - 1)
+        low = (n << 64) // d
+        return cls((-n, d), low, low + 1, 64)
+
+    @classmethod
+    def near(cls, p: Polynomial, x: float, radius: float) -> Root:
+        """The one root of p within ``radius`` of x."""
+        bits = 96
+        while True:
+            low = math.floor(Fraction(x - radius) * 2**bits) - 1
+            high = math.ceil(Fraction(x + radius) * 2**bits) + 1
+            factor = square_free(p)
+            if sign_at_dyadic(factor, low, bits) * sign_at_dyadic(factor, high, bits) < 0:
+                return cls(factor, low, high, bits)
+            bits *= 2
+            if bits > 1000:
+                raise AssertionError(f"no single root of {p} within {radius} of {x}")
+
+    def refine(self, bits: int) -> None:
+        """Make the interval at most 2^−bits wide."""
+        if self.low == self.high:
+            return
+        extra = max(bits - self.bits, 0)
+        self.low, self.high, self.bits = self.low << extra, self.high << extra, self.bits + extra
+        width = 1 << max(self.bits - bits, 0)
+        while self.high - self.low > width:
+            middle = (self.low + self.high) >> 1
+            s = sign_at_dyadic(self.polynomial, middle, self.bits)
+            if not s:
+                self.low = self.high = middle
+                self._below = 0
+                return
+            if s == self._below:
+                self.low = middle
+            else:
+                self.high = middle
+
+    def __float__(self) -> float:
+        """A float within 2^−75 + 2^−53 |x| of x."""
+        self.refine(76)
+        return (self.low + self.high) / (1 << (self.bits + 1))
+
+    def sign(self, p: Polynomial) -> int:
+        """The sign of a polynomial at this number."""
+        if not p:
+            return 0
+        if self.low == self.high:
+            return sign_at_dyadic(p, self.low, self.bits)
+        common = common_factor(self.polynomial, p)
+        if len(common) > 1 and sign_at_dyadic(common, self.low, self.bits) != sign_at_dyadic(
+            common, self.high, self.bits
+        ):
+            return 0
+        while True:
+            if self.low == self.high:
+                return sign_at_dyadic(p, self.low, self.bits)
+            if not _variations(_onto(p, self.low, self.high, self.bits)):
+                middle = self.low + self.high
+                return sign_at_dyadic(p, middle, self.bits + 1)
+            self.refine(self._width_bits() + 4)
+
+    def _width_bits(self) -> int:
+        return self.bits - (self.high - self.low).bit_length() + 1
+
+    def compare(self, other: Root) -> int:
+        """The sign of this number minus the other."""
+        if self is other:
+            return 0
+        apart = self._apart(other)
+        if apart:
+            return apart
+        common = common_factor(self.polynomial, other.polynomial)
+        if len(common) > 1:
+            low = max(Fraction(self.low, 1 << self.bits), Fraction(other.low, 1 << other.bits))
+            high = min(Fraction(self.high, 1 << self.bits), Fraction(other.high, 1 << other.bits))
+            bits = max(self.bits, other.bits)
+            s = sign_at_dyadic(common, int(low * 2**bits), bits)
+            t = sign_at_dyadic(common, int(high * 2**bits), bits)
+            if s * t < 0 or (low == high and not s):
+                return 0
+            # the ends of an open interval are no roots, a point is one
+            if not s and (self.low == self.high or other.low == other.high):
+                return 0 if self.sign(other.polynomial) == 0 and other.sign(self.polynomial) == 0 else self._part(other)
+        return self._part(other)
+
+    def _part(self, other: Root) -> int:
+        while True:
+            apart = self._apart(other)
+            if apart:
+                return apart
+            bits = max(self._width_bits(), other._width_bits()) + 8
+            self.refine(bits)
+            other.refine(bits)
+
+    def _apart(self, other: Root) -> int:
+        """−1 or 1 where the intervals certainly part, else 0."""
+        shift = self.bits - other.bits
+        a, b, c, d = self.low, self.high, other.low, other.high
+        if shift >= 0:
+            c, d = c << shift, d << shift
+        else:
+            a, b = a << -shift, b << -shift
+        if b <= c and (b < c or self.low != self.high or other.low != other.high):
+            return -1
+        if d <= a and (d < a or self.low != self.high or other.low != other.high):
+            return 1
+        return 0
+
+
+def _onto(p: Sequence[int], low: int, high: int, bits: int) -> list[int]:
+    """A positive multiple of p(low + (high − low) t) on dyadic ends."""
+    n, width = len(p) - 1, high - low
+    out = [0]
+    for i in range(n, -1, -1):
+        # out = out * (low + width t) + p_i 2^(bits (n - i))
+        longer = [0] * (len(out) + 1)
+        for k, c in enumerate(out):
+            longer[k] += c * low
+            longer[k + 1] += c * width
+        longer[0] += p[i] << (bits * (n - i))
+        out = longer
+    return out[: n + 1]
+
+
+def isolated(p: Polynomial) -> list[Root]:
+    """The real roots of a non-zero polynomial in [−1.25, 1.25], increasing, each once.
+
+    >>> [round(float(x), 6) for x in isolated((0, -1, 0, 4))]
+    [-0.5, 0.0, 0.5]
+    """
+    if len(p) <= 1:
+        return []
+    factor = square_free(p)
+    found: list[Root] = []
+    if sign_at_dyadic(factor, -5, 2) == 0:
+        found.append(Root(factor, -5, -5, 2))
+    _isolate(factor, _onto(factor, -5, 5, 2), -5, 5, 2, found)
+    if sign_at_dyadic(factor, 5, 2) == 0:
+        found.append(Root(factor, 5, 5, 2))
+    return found
+
+
+def _isolate(p: Polynomial, here: list[int], low: int, high: int, bits: int, found: list[Root]) -> None:
+    """Append the roots strictly between low and high; ``here`` is p on that interval, in t from 0 to 1."""
+    v = _variations(here)
+    if v == 0:
+        return
+    if v == 1 and here[0] and sum(here):
+        found.append(Root(p, low, high, bits))
+        return
+    n = len(here) - 1
+    left = [c << (n - i) for i, c in enumerate(here)]
+    right = _shifted(left)
+    low, high, middle, bits = 2 * low, 2 * high, low + high, bits + 1
+    _isolate(p, left, low, middle, bits, found)
+    if not right[0]:
+        found.append(Root(p, middle, middle, bits))
+    _isolate(p, right, middle, high, bits, found)
+
+
+def between(a: Root, b: Root) -> Fraction:
+    """A rational with a small denominator strictly between a < b."""
+    a._part(b)
+    while True:
+        low, high = Fraction(a.high, 1 << a.bits), Fraction(b.low, 1 << b.bits)
+        if low < high:
+            break
+        if low == high and a.low < a.high and b.low < b.high:
+            return low  # the common end of two open intervals
+        bits = max(a._width_bits(), b._width_bits()) + 8
+        a.refine(bits)
+        b.refine(bits)
+    middle, room = (low + high) / 2, (high - low) / 4
+    bits = 1
+    while Fraction(1, 1 << bits) > room:
+        bits += 1
+    return Fraction(round(middle * (1 << bits)), 1 << bits)

@@ -1,0 +1,642 @@
+"""Exact answers about conics, and the run of the conic engine.
+
+A curve is g = c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy = 0 with integer coefficients; its *branch* 1 (−1) is the root in y at
+which g rises (falls).  The exact plan of a frame (``kernels.conic``) needs three things: the real algebraic x at which
+curves meet or turn (roots of discriminants and resultants, ``algebraic``), the winners on a vertical line at a rational x
+between two of them (``engines.envelope``), and which branches meet at an algebraic x.
+
+The last is decided so: two branches whose resultant does not vanish at x differ, and intervals of growing precision tell
+how; where it vanishes, some pair of branches of the two curves meets there, and once intervals have parted all pairs but
+one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical asymptote; where a
+network has such a curve all the same, :class:`Reshear` asks for another shear.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cmp_to_key
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from regioncount.algebraic import Polynomial, Root, between, isolated, minus, polynomial, times
+from regioncount.engines import (
+    Outcome,
+    PlaneJudge,
+    PlanePieces,
+    PolygonRun,
+    U,
+    envelope,
+    too_many,
+)
+from regioncount.exact import Real, real_roots
+from regioncount.lowering import BIT
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from regioncount.domain import Box, Polygon
+    from regioncount.lowering import Lowered
+
+Form = tuple[int, ...]  # the six coefficients of a curve
+Branch = tuple[Form, int]  # of a form in lowest terms, its first coefficient that is not zero positive
+SHEARS = tuple(Fraction(n, 4096) for n in (1607, 977, 1289, 683, 1993, 1459, 821, 1733))
+_AMPLE = 128  # beyond so many bits for each bit of the coefficients, values that have not parted are equal
+
+
+class Reshear(Exception):
+    """A curve is vertical, or a branch has a vertical asymptote, in the sheared coordinates."""
+
+
+def discriminant(g: Form) -> list[int]:
+    """B² − 4AC of g = A yy + B y + C, a polynomial in x.
+
+    >>> discriminant((-1, 0, 0, 1, 0, 1))  # the unit circle
+    [4, 0, -4]
+    """
+    a = g[5]
+    b, c = (g[2], g[4]), (g[0], g[1], g[3])
+    return minus(times(b, b), [4 * a * k for k in c])
+
+
+def resultant(g: Form, h: Form) -> list[int]:
+    """A polynomial in x that vanishes where the two curves meet; where they share a line, where their other lines meet.
+
+    >>> resultant((-1, 0, 0, 1, 0, 1), (0, 0, 1, 0, 0, 0))  # the unit circle and y = 0
+    [-1, 0, 1]
+    """
+    if not h[5] and g[5]:
+        g, h = h, g
+    if not g[5]:
+        line, beta = (g[0], g[1]), g[2]
+        if not h[5]:
+            return minus([beta * c for c in h[:2]], [h[2] * c for c in line])
+        square = [h[5] * c for c in times(line, line)]
+        mixed = [beta * c for c in times(line, (h[2], h[4]))]
+        return minus(minus(square, mixed), [-beta * beta * c for c in (h[0], h[1], h[3])])
+    (a, b, c), (d, e, f) = ((k[5], (k[2], k[4]), (k[0], k[1], k[3])) for k in (g, h))
+    p = minus([a * k for k in f], [d * k for k in c])
+    q = minus([a * k for k in e], [d * k for k in b])
+    r = minus(times(b, f), times(e, c))
+    out = minus(times(p, p), times(q, r))
+    return out if any(out) else q
+
+
+def on_vertical(g: Form, x: Fraction) -> list[int]:
+    """A positive multiple of g on a vertical line, as coefficients of 1, y, yy."""
+    n, d = x.as_integer_ratio()
+    return [g[0] * d * d + g[1] * n * d + g[3] * n * n, g[2] * d * d + g[4] * n * d, g[5] * d * d]
+
+
+def canonical(g: Form, branch: int) -> Branch:
+    """A branch under a name that is the same for all multiples of g."""
+    common = math.gcd(*g)
+    first = next((c for c in g if c), 1)
+    if first < 0:
+        common, branch = -common, -branch
+    return tuple(c // common for c in g) if common else g, branch
+
+
+def branch_on(g: Form, branch: int, x: Fraction) -> Real:
+    """y of a branch at a rational x."""
+    c = on_vertical(g, x)
+    roots = real_roots(*c)
+    if not c[2]:
+        return roots[0]
+    return roots[-1] if (c[2] > 0) == (branch > 0) else roots[0]
+
+
+def enclosed(g: Form, branch: int, x: Root) -> tuple[int, int]:
+    """An interval around y of a branch at an algebraic x, times 2^bits, with the bits of x's interval."""
+    w, low, high = x.bits, x.low, x.high
+    if not g[5]:
+        ends = [-((g[0] << w) + g[1] * k) for k in (low, high)]
+        ends = [(k // g[2], -(-k // g[2])) for k in ends]  # type: ignore[misc]
+        return min(k[0] for k in ends), max(k[1] for k in ends)  # type: ignore[index]
+    squares = (low * low, high * high)
+    least = 0 if low <= 0 <= high else min(squares)
+    square = (least, max(squares))
+    d0, d1, d2 = discriminant(g)
+    linear = sorted((d1 * low, d1 * high))
+    bottom = (d0 << 2 * w) + (linear[0] << w) + d2 * square[d2 < 0]
+    top = (d0 << 2 * w) + (linear[1] << w) + d2 * square[d2 > 0]
+    root = (math.isqrt(max(bottom, 0)), math.isqrt(max(top, 0)) + 1)
+    first = sorted((g[4] * low, g[4] * high))
+    b = ((g[2] << w) + first[0], (g[2] << w) + first[1])
+    ends = (root[0] - b[1], root[1] - b[0]) if branch > 0 else (-root[1] - b[1], -root[0] - b[0])  # type: ignore
+    a = 2 * g[5]
+    low, high = (ends[0] // a, -(-ends[1] // a)) if a > 0 else (ends[1] // a, -(-ends[0] // a))  # type: ignore
+    return low, high
+
+
+def compare_at(x: Root, p: Branch, q: Branch) -> int:
+    """The sign of y of branch p minus y of branch q at an algebraic x where both are real."""
+    (g, s), (h, t) = p, q
+    if g == h:
+        if s == t or x.sign(polynomial(discriminant(g))) == 0:
+            return 0
+        return s if g[5] > 0 else -s
+    meet: bool | None = None
+    bits = 64
+    while True:
+        x.refine(bits)
+        a, b = enclosed(g, s, x), enclosed(h, t, x)
+        if a[1] < b[0]:
+            return -1
+        if b[1] < a[0]:
+            return 1
+        if meet is None:
+            meet = x.sign(polynomial(resultant(g, h))) == 0
+        if meet and _only_pair(x, p, q):
+            return 0
+        if x.low == x.high and not meet:
+            bits += x.bits
+            x.low, x.high, x.bits = x.low << x.bits, x.high << x.bits, 2 * x.bits
+        if bits > _AMPLE * max(abs(c).bit_length() for c in (*g, *h)) + 4096:
+            return 0
+        bits *= 2
+
+
+def _only_pair(x: Root, p: Branch, q: Branch) -> bool:
+    """Whether intervals part all pairs of branches of the two curves but this one."""
+    (g, s), (h, t) = p, q
+    first = (s,) if not g[5] or x.sign(polynomial(discriminant(g))) == 0 else (s, -s)
+    second = (t,) if not h[5] or x.sign(polynomial(discriminant(h))) == 0 else (t, -t)
+    together = 0
+    for k in first:
+        a = enclosed(g, k, x)
+        for m in second:
+            b = enclosed(h, m, x)
+            together += not (a[1] < b[0] or b[1] < a[0])
+    return together == 1
+
+
+@dataclass
+class Wall:
+    """An event: where it is, the curves of it that are tagged, and the direction in which their polynomial changes sign."""
+
+    x: Root
+    tag: tuple[int, ...]
+
+
+@dataclass
+class Plan:
+    """An exact plan; see ``kernels.conic``.  Slabs are lists of (boundary (i, j, branch), winner); ``levels`` holds for every
+    wall the ranks of the boundaries seen from its left and from its right.
+    """
+
+    walls: list[Wall]
+    slabs: list[tuple[list[tuple[int, int, int]], list[int]]]
+    levels: list[tuple[list[int], list[int]]]
+
+
+class ConicJudge(PlaneJudge):
+    """Exact answers about curves of a piece in the plane; ``places`` are the walls that were found exactly."""
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.places: list[Root] = []
+        self._curves: dict[tuple[int, int, int, int, bytes], Form] = {}
+        self._events: dict[tuple, Root] = {}
+
+    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if all scores of a unit differ by affine functions on the cell, else 0: a case for conics."""
+        block, unit = int(tag[0]), int(tag[1])
+        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
+        return int(not any(any(self.difference(block, unit, 0, j, pattern)[3:]) for j in range(1, count)))
+
+    def degree(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """0 if two candidates have one score map on the cell, 1 if the maps differ by an affine function, else 3."""
+        g = self.curve(tag, pattern)
+        return 0 if not any(g) else 1 if not any(g[3:]) else 3
+
+    def curve(self, tag: Sequence[int], pattern: np.ndarray) -> Form:
+        """The curve on which candidates i and j of a unit tie, positive where i is ahead; domain edges positive inside."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        if block < 0:
+            a, b, c = self.edges[unit]
+            return _upright((c, a, b, 0, 0, 0))
+        key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
+        found = self._curves.get(key)
+        if found is None:
+            if len(self._curves) > 100_000:
+                self._curves.clear()
+            found = self._curves[key] = _upright(tuple(self.difference(block, unit, i, j, pattern)))
+        return found
+
+    def event_polynomial(self, tag: Sequence[int], pattern: np.ndarray) -> Polynomial:
+        """The polynomial of which the event with this tag (two curves) is a root."""
+        g = self.curve(tag[:4], pattern)
+        if tuple(tag[:4]) == tuple(tag[4:8]):
+            return polynomial(discriminant(g))
+        return polynomial(resultant(g, self.curve(tag[4:8], pattern)))
+
+    def root(self, tag: Sequence[int], x: float, radius: float, pattern: np.ndarray) -> Root:
+        """The exact place of a wall."""
+        mark = int(tag[9])
+        if mark >= 0:
+            return self.places[mark]
+        last = max(int(tag[0]), int(tag[4]))
+        columns = self.lowered.blocks[last].first_column if last >= 0 else 0
+        key = (*(int(k) for k in tag[:9]), x, pattern[:columns].tobytes())
+        found = self._events.get(key)
+        if found is None:
+            if len(self._events) > 100_000:
+                self._events.clear()
+            p = self.event_polynomial([int(k) for k in tag[:8]], pattern)
+            found = Root.rational(Fraction(-p[0], p[1])) if len(p) == 2 else Root.near(p, x, radius)
+            self._events[key] = found
+        return found
+
+    def plan(
+        self,
+        block: int,
+        unit: int,
+        alive: Sequence[int],
+        pattern: np.ndarray,
+        sides: Sequence[Sequence[int]],
+        walls: tuple[Wall, Wall],
+    ) -> Plan:
+        """The exact plan of a frame with two sides (tags, the fifth entry the branch) and two walls, for a unit."""
+        this = self.lowered.blocks[block].units[unit - self.first_unit[block]]
+        if this.kind == BIT:
+            pairs = {(0, 0): self.curve((block, unit, 0, 0), pattern)}
+            maps = {1: pairs[0, 0], 0: (0,) * 6}
+        else:
+            maps = {i: tuple(self.composer.score(block, this, i, pattern)[0]) for i in alive}
+            first: dict[tuple[int, ...], int] = {}
+            maps = {i: m for i, m in maps.items() if first.setdefault(m, i) == i}
+            pairs = {(i, j): self.curve((block, unit, i, j), pattern) for i in maps for j in maps if i < j}
+        frame = [canonical(self.curve(side, pattern), int(side[4])) for side in sides]
+        found = self._events_of(block, unit, pairs, sides, frame, walls)
+        events = [walls[0], *found, walls[1]]
+        slabs = [
+            _sections(maps, pairs, frame, between(events[s].x, events[s + 1].x)) for s in range(len(events) - 1)
+        ]
+        names = {(-1, 0, 0): frame[0], (-2, 0, 0): frame[1]}
+        for (i, j), g in pairs.items():
+            for branch in (-1, 1):
+                names[i, j, branch] = canonical(g, branch)
+        levels = []
+        for w, event in enumerate(events):
+            left = [names[key] for key in slabs[w - 1][0]] if w > 0 else []
+            right = [names[key] for key in slabs[w][0]] if w < len(slabs) else []
+            levels.append(_levels(event.x, left, right))
+        return Plan(events, slabs, levels)
+
+    def _events_of(
+        self,
+        block: int,
+        unit: int,
+        pairs: dict[tuple[int, int], Form],
+        sides: Sequence[Sequence[int]],
+        frame: list[Branch],
+        walls: tuple[Wall, Wall],
+    ) -> list[Wall]:
+        """Where, between the walls, the order of the winners on vertical lines may change."""
+        candidates: list[tuple[list[int], tuple[int, ...]]] = []
+        done: list[tuple[tuple[int, int], Form]] = []
+        for (i, j), g in pairs.items():
+            tag = (block, unit, i, j)
+            if g[5]:
+                candidates.append((discriminant(g), (*tag, *tag)))
+            name = canonical(g, 1)[0]
+            for k, side in enumerate(sides):
+                if name != frame[k][0] and not (k and frame[0][0] == frame[1][0]):
+                    candidates.append((resultant(g, frame[k][0]), (*tag, *(int(c) for c in side[:4]))))
+            for (m, n), h in done:
+                if m == i and canonical(h, 1)[0] != name:
+                    candidates.append((resultant(h, g), (block, unit, m, n, *tag)))
+            done.append(((i, j), g))
+        found: list[Wall] = []
+        for p, tag8 in candidates:
+            poly = polynomial(p)
+            if len(poly) < 2:
+                continue
+            for x in isolated(poly):
+                if x.compare(walls[0].x) > 0 and x.compare(walls[1].x) < 0:
+                    found.append(Wall(x, (*tag8, _direction(poly, x))))
+        found.sort(key=cmp_to_key(lambda a, b: a.x.compare(b.x)))
+        distinct: list[Wall] = []
+        for wall in found:
+            if not distinct or wall.x.compare(distinct[-1].x) > 0:
+                distinct.append(wall)
+        return distinct
+
+
+def _upright(g: Form) -> Form:
+    """The curve itself, if it suits the sheared coordinates."""
+    if not g[5] and (g[3] or g[4] or (g[1] and not g[2])):
+        raise Reshear
+    return g
+
+
+def _direction(p: Polynomial, x: Root) -> int:
+    """The sign of p right of its root x, if it is a simple one, else 0."""
+    derivative = polynomial([k * c for k, c in enumerate(p)][1:])
+    return x.sign(derivative) if derivative else 0
+
+
+def _sections(
+    maps: dict[int, Form], pairs: dict[tuple[int, int], Form], frame: list[Branch], x: Fraction
+) -> tuple[list[tuple[int, int, int]], list[int]]:
+    """Boundaries (the frame's sides included) and winners on the vertical line at x, upwards."""
+    low, high = (branch_on(g, branch, x) for g, branch in frame)
+    line = {tuple(on_vertical(m, x)): i for i, m in maps.items()}
+    first, changes = envelope(list(line), low, high)
+    bounds, winners = [(-1, 0, 0)], [line[first]]
+    for _, before, after in changes:
+        i, j = line[before], line[after]
+        if (0, 0) in pairs:
+            bounds.append((0, 0, 1 if j == 1 else -1))
+        else:
+            bounds.append((min(i, j), max(i, j), 1 if j < i else -1))
+        winners.append(j)
+    return [*bounds, (-2, 0, 0)], winners
+
+
+def _levels(x: Root, left: list[Branch], right: list[Branch]) -> tuple[list[int], list[int]]:
+    """Ranks of the values at x of two weakly increasing lists of branches."""
+    out: tuple[list[int], list[int]] = ([], [])
+    at, rank, last = [0, 0], -1, None
+    lists = (left, right)
+    while at[0] < len(left) or at[1] < len(right):
+        if at[1] >= len(right):
+            side = 0
+        elif at[0] >= len(left):
+            side = 1
+        else:
+            side = 0 if compare_at(x, left[at[0]], right[at[1]]) <= 0 else 1
+        value = lists[side][at[side]]
+        if last is None or compare_at(x, last, value) != 0:
+            rank += 1
+        last = value
+        out[side].append(rank)
+        at[side] += 1
+    return out
+
+
+@dataclass
+class ConicPieces:
+    """What the conic kernel emitted, in engine coordinates; see ``kernels.conic.Leaves``."""
+
+    curves: np.ndarray
+    tags: np.ndarray
+    walls: np.ndarray
+    wall_tags: np.ndarray
+    patterns: np.ndarray
+    maps: np.ndarray
+    errors: np.ndarray
+    inside: np.ndarray
+
+
+@dataclass
+class MixedPieces:
+    """Convex polygons, then trapezoids between arcs; patterns, maps and errors of all."""
+
+    polygons: PlanePieces
+    trapezoids: ConicPieces
+    patterns: np.ndarray
+    maps: np.ndarray
+    errors: np.ndarray
+
+
+def conic_run(
+    lowered: Lowered,
+    domain: Box | Polygon,
+    emit: bool,
+    max_pieces: int | None,
+    exact: bool = False,
+    everywhere: bool = False,
+) -> Outcome:
+    """Subdivide a convex polygon by scores of degree at most 2; ``everywhere`` cuts even what is polygonal into trapezoids.
+
+    Raises
+    ------
+    TooManyPieces
+        If there are more than ``max_pieces``.
+    """
+    for shear in SHEARS:
+        try:
+            return _ConicRun(lowered, domain, emit, max_pieces, exact, shear, everywhere).run()
+        except Reshear:
+            continue
+    raise AssertionError("every shear has a vertical curve")
+
+
+class _ConicRun(PolygonRun):
+    """The polygon engine, handing pieces on which a score is quadratic to the conic kernel."""
+
+    SLABS, PRINTS = 48, 1 << 14
+
+    def __init__(
+        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool,
+        shear: Fraction, everywhere: bool,
+    ) -> None:  # fmt: skip
+        from regioncount.kernels import conic, interval
+
+        self.conic = conic
+        self.everywhere = everywhere
+        self.judge_type = ConicJudge
+        super().__init__(lowered, domain, emit, max_pieces, exact, shear)
+        self._allocate_conic(emit, interval.N_PRINTS)
+
+    def _allocate_conic(self, emit: bool, prints_at: int) -> None:
+        c, blocks = self.conic, self.program.blocks
+        self.frames = c.Stack(
+            np.zeros((self.FRAMES, self.stack.info.shape[1]), dtype=np.int64), np.zeros((self.FRAMES, 2, 8)),
+            np.zeros((self.FRAMES, 2, 6), dtype=np.int64), np.zeros((self.FRAMES, 2, 2)),
+            np.zeros((self.FRAMES, 2, 11), dtype=np.int64), np.zeros((self.FRAMES, *self.stack.map.shape[1:])),
+            np.zeros((self.FRAMES, self.lowered.columns), dtype=np.uint8),
+        )  # fmt: skip
+        most = int(self.program.units[:, 4].max(initial=1))
+        pairs = max(most * (most - 1) // 2, 1)
+        triples = most * (most - 1) * (most - 2) // 6
+        events = 4 * (3 * pairs + triples) + 8
+        candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
+        k = 2 * most + 6
+        self.work = c.Work(
+            np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros((pairs, 8)),
+            np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 2)), np.zeros((events, 10), dtype=np.int64),
+            np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5),
+            np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k), np.zeros((0, 3), dtype=np.int64),
+        )  # fmt: skip
+        self.line = c.VerticalLine(
+            np.zeros((most + 2, 4)), np.zeros((most * most + 8, 2)), np.zeros((most * most + 8, 3), dtype=np.int64)
+        )
+        self.prints = c.Prints(np.zeros(prints_at + 4, dtype=np.int64), np.zeros((self.PRINTS, 3), dtype=np.int64))
+        self.prints_at = prints_at
+        leaves = self.LEAVES if emit else 0
+        self.trapezoids = c.Leaves(
+            np.zeros((leaves, 2, 8)), np.zeros((leaves, 2, 6), dtype=np.int64), np.zeros((leaves, 2, 2)),
+            np.zeros((leaves, 2, 11), dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
+            np.zeros((leaves, 3, self.n_out + 1)), np.zeros((leaves, 2)),
+        )  # fmt: skip
+        self.parts: list[tuple[np.ndarray, ...]] = []
+        self.seen = np.zeros((0, 3), dtype=np.int64)
+        self.spread_over = np.zeros(len(blocks), dtype=np.int64)  # trapezoids by block
+        self.scratch = (np.zeros(4), np.zeros(4), np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64))
+
+    @staticmethod
+    def _plan_arrays(slabs: int, k: int) -> tuple[np.ndarray, ...]:
+        ints = np.int64
+        return (
+            np.zeros((slabs + 1, 2)), np.zeros((slabs + 1, 10), dtype=ints), np.zeros(slabs, dtype=ints),
+            np.zeros((slabs, k), dtype=ints), np.zeros((slabs, k + 1, 3), dtype=ints),
+            np.zeros((slabs + 1, 2, k + 1), dtype=ints), np.zeros((slabs, k), dtype=ints),
+            np.zeros((slabs, k + 1), dtype=ints), np.zeros((slabs + 1, 2, k), dtype=ints),
+        )  # fmt: skip
+
+    def _hand_over(self) -> None:
+        """Subdivide the top polygon by conics."""
+        k, c, f = self.kernel, self.conic, int(self.run_.state[self.kernel.TOP])
+        self._cut_polygon(f)
+        self.run_.state[k.TOP] = f - 1
+        while True:
+            status = c.subdivide(
+                self.program, self.run_, self.frames, self.roots, self.work, self.line, self.prints, self.trapezoids,
+                *self.scratch,
+            )  # fmt: skip
+            if status == c.OK:
+                return
+            if status == c.REQUEST:
+                self._settle(self.frames.pattern)
+            elif status == c.EXACT:
+                self._plan_exactly()
+            else:
+                self._serve(status)
+
+    def _serve(self, status: int) -> None:
+        c = self.conic
+        if status == c.GROW_FRAMES:
+            self.frames = c.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.frames))
+        elif status == c.GROW_WORK:
+            self._grow_plan(2 * len(self.work.size), self.work.winner.shape[1])
+        elif status == c.FULL:
+            self._drain_conic()
+        else:
+            raise too_many(self.max_pieces)
+
+    def _grow_plan(self, slabs: int, k: int) -> None:
+        names = ("x", "xtag", "size", "winner", "bound", "level", "owner", "border", "wall_border")
+        self.work = self.work._replace(**dict(zip(names, self._plan_arrays(slabs, k), strict=True)))
+
+    def _cut_polygon(self, f: int) -> None:
+        """Cut polygon frame f at its corners into trapezoids, as the first frames of the conic kernel."""
+        k, c, stack = self.kernel, self.conic, self.stack
+        n, pattern = int(stack.info[f, k.CORNERS]), stack.pattern[f]
+        tags = stack.tags[f, :n]
+        forms = [self.judge.curve(tags[v], pattern) for v in range(n)]
+        xtags = [(*tags[v - 1, :4], *tags[v, :4], 0, -1) for v in range(n)]
+        roots = [self.judge.root(xtags[v], 0.0, 0.0, pattern) for v in range(n)]
+        order = sorted(range(n), key=cmp_to_key(lambda a, b: roots[a].compare(roots[b])))
+        groups: list[list[int]] = []
+        for v in order:
+            if groups and roots[groups[-1][0]].compare(roots[v]) == 0:
+                groups[-1].append(v)
+            else:
+                groups.append([v])
+        while len(groups) + 2 >= len(self.frames.info):
+            self._serve(c.GROW_FRAMES)
+        block = int(stack.info[f, k.BLOCK])
+        border = int(self.run_.state[k.NEXT_BORDER])
+        for s in range(len(groups) - 1):
+            x = between(roots[groups[s][0]], roots[groups[s + 1][0]])
+            ends = []
+            for v in range(n):  # the two edges above x, of which the lower one is passed rightwards
+                if (roots[v].compare(Root.rational(x)) < 0) != (roots[(v + 1) % n].compare(Root.rational(x)) < 0):
+                    ends.append((roots[v].compare(Root.rational(x)) > 0, v))
+            for side, (_, v) in enumerate(sorted(ends)):
+                g = forms[v]
+                self.frames.curve[s, side] = _as_curve(g)
+                self.frames.ctag[s, side] = [*tags[v, :4], 1 if g[2] > 0 else -1, tags[v, 4]]
+            for side in range(2):
+                v = groups[s + side][0]
+                self.frames.wall[s, side] = [float(roots[v]), 2 * U]
+                self.frames.wtag[s, side, :10] = xtags[v]
+                inner = 0 < s + side < len(groups) - 1
+                self.frames.wtag[s, side, 10] = 2 * (border + s + side) + side if inner else c.NO_EDGE
+            self.frames.info[s, : k.N_INFO] = [0, block, 0, k.ROOT]
+            self.frames.map[s] = stack.map[f]
+            self.frames.pattern[s] = pattern
+        self.run_.state[k.NEXT_BORDER] += len(groups)
+        self.work.state[c.TOP] = len(groups) - 2
+
+    def _plan_exactly(self) -> None:
+        """Write the exact plan of the top frame and its first open unit, and spread it."""
+        k, c, frames = self.kernel, self.conic, self.frames
+        f = int(self.work.state[c.TOP])
+        block, unit, pattern = int(frames.info[f, k.BLOCK]), int(frames.info[f, k.N_INFO]), frames.pattern[f]
+        alive = [int(i) for i in self.work.alive[: int(self.work.state[c.N_BRANCHES])]]
+        tags = frames.wtag[f]
+        walls = tuple(
+            Wall(self.judge.root(tags[side], *frames.wall[f, side], pattern), tuple(int(t) for t in tags[side, :9]))
+            for side in range(2)
+        )
+        plan = self.judge.plan(block, unit, alive, pattern, frames.ctag[f], walls)  # type: ignore[arg-type]
+        self.decisions.exact += 1
+        slabs, widest = len(plan.slabs), max(len(winners) for _, winners in plan.slabs)
+        if slabs > len(self.work.size) or widest + 2 > self.work.winner.shape[1]:
+            self._grow_plan(max(slabs, len(self.work.size)), max(widest + 2, self.work.winner.shape[1]))
+        work = self.work
+        work.state[c.N_SLABS] = slabs
+        for w, (wall, (left, right)) in enumerate(zip(plan.walls, plan.levels, strict=True)):
+            if 0 < w < slabs:
+                work.x[w] = [float(wall.x), 2 * U]
+                work.xtag[w] = [*wall.tag, len(self.judge.places)]
+                self.judge.places.append(wall.x)
+            else:
+                side = int(w > 0)
+                work.x[w] = frames.wall[f, side]
+                work.xtag[w] = tags[side, :10]
+            work.level[w, 0, : len(left)] = left
+            work.level[w, 1, : len(right)] = right
+        for s, (bounds, winners) in enumerate(plan.slabs):
+            work.size[s] = len(winners)
+            work.winner[s, : len(winners)] = winners
+            work.bound[s, : len(bounds)] = bounds
+        while True:
+            status = c.spread(self.program, self.run_, self.frames, self.roots, self.work, f, 0)
+            if status == c.OK:
+                return
+            self._serve(status)
+
+    def _drain_conic(self) -> None:
+        c = self.conic
+        n, m = int(self.work.state[c.N_PIECES]), int(self.prints.state[self.prints_at])
+        if n:
+            self.parts.append(tuple(a[:n].copy() for a in self.trapezoids))
+            self.work.state[c.N_PIECES] = 0
+        if m:
+            self.spread_over += np.bincount(self.prints.prints[:m, 0], minlength=len(self.spread_over))
+            self.seen = np.unique(np.concatenate([self.seen, self.prints.prints[:m]]), axis=0)
+            self.prints.state[self.prints_at] = 0
+
+    def _patterns(self, counts: np.ndarray) -> np.ndarray:
+        self._drain_conic()
+        return counts - self.spread_over + np.bincount(self.seen[:, 0], minlength=len(counts))
+
+    def _collect(self) -> Any:
+        polygons = super()._collect()
+        self._drain_conic()
+        self.parts.append(tuple(a[:0] for a in self.trapezoids))
+        curves, tags, walls, wall_tags, patterns, maps, inside = (
+            np.concatenate(part) for part in zip(*self.parts, strict=True)
+        )
+        trapezoids = ConicPieces(
+            curves, tags, walls, wall_tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], inside
+        )
+        together = (
+            np.concatenate([getattr(part, name) for part in (polygons, trapezoids)])
+            for name in ("patterns", "maps", "errors")
+        )
+        return MixedPieces(polygons, trapezoids, *together)
+
+
+def _as_curve(g: Form) -> np.ndarray:
+    """A curve as the kernel holds it: floats near 1, the bound on their errors, whether it is a line."""
+    size = max(abs(c) for c in g)
+    coefficients = [float(Fraction(c, size)) for c in g]
+    return np.array([*coefficients, 8 * U, float(not any(g[3:]))])
