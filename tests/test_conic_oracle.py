@@ -11,9 +11,7 @@ import oracle
 import pytest
 from conic_oracle import Root, _compare, _divide, _gcd, _intern, _mul, _primitive, _roots, _sample, _sign_at
 
-ENTRIES = {
-    entry["name"]: entry for entry in json.loads((Path(__file__).parent / "data" / "networks.json").read_text())
-}
+ENTRIES = {entry["name"]: entry for entry in json.loads((Path(__file__).parent / "data" / "networks.json").read_text())}
 KEYS = ("activation", "cells", "linear", "linear_closed", "affine_maps")
 
 F = Fraction
