@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from fractions import Fraction
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
@@ -22,6 +22,7 @@ from regioncount.lowering import SET
 
 if TYPE_CHECKING:
     from regioncount.engines import PlaneJudge, PlanePieces
+    from regioncount.lowering import Lowered
 
 ROUGH = 1e-7  # corners that may be farther off than this, of almost parallel lines, are put at their exact place
 
@@ -72,12 +73,12 @@ def find_facets(outline: Outline) -> Facets:
     facets, equal, borders, exact = _facets_inside(outline)
     outer = np.flatnonzero(tags[:, 4] < 0)
     boundary = np.stack(
-        [outline.piece[outer], np.full(len(outer), -1), tags[outer, 4], outer, outline.next[outer]], axis=1
+        [outline.piece[outer], np.full(len(outer), -1), tags[outer, 4], outer, outline.next[outer], outer], axis=1
     )
     inner = facets.copy()
     inner[:, 2] = borders[facets[:, 2]] if len(facets) else facets[:, 2]
     together = np.concatenate([inner, boundary])
-    corner_vertex, vertices = _merge(outline, equal)
+    corner_vertex, vertices = merged(outline, pieces.corners[:, :2], pieces.corners[:, 2], equal)
     return Facets(together[:, :2], together[:, 2], corner_vertex[together[:, 3:5]], corner_vertex, vertices, exact)
 
 
@@ -87,7 +88,7 @@ def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray
     pieces, tags, corners = outline.pieces, outline.pieces.tags, outline.pieces.corners
     inner = np.flatnonzero(tags[:, 4] >= 0)
     if not len(inner):
-        none = np.zeros((0, 5), dtype=np.int64)
+        none = np.zeros((0, 6), dtype=np.int64)
         return none, none[:, :2], np.zeros(0, dtype=np.int64), 0
     numbers, border = np.unique(tags[inner, 4] >> 1, return_inverse=True)
     side = tags[inner, 4] & 1
@@ -107,13 +108,13 @@ def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray
     order = np.lexsort((at.sum(axis=1), side, border))
     starts = np.searchsorted(border[order] * 2 + side[order], np.arange(2 * len(numbers) + 1))
     borders = np.stack([starts[:-1:2], starts[1::2], starts[2::2]], axis=1)
-    first_column, low, high, continuous = _units(outline)
-    facets = np.zeros((len(inner) + 1, 5), dtype=np.int64)
+    first_column, low, high, continuous = units_of(outline.judge.lowered)
+    facets = np.zeros((len(inner) + 1, 6), dtype=np.int64)
     equal = np.zeros((len(inner) + len(numbers) + 1, 2), dtype=np.int64)
     flagged, done = np.zeros(len(numbers), dtype=np.uint8), np.zeros(2, dtype=np.int64)
     kernel.match(
         borders, order, at, corners[ends, 2], ends, others, outline.piece[inner], inner, tags, pieces.patterns,
-        first_column, low, high, continuous, facets, equal, flagged, done,
+        first_column, low, high, continuous, np.zeros((0, 2), dtype=np.int64), facets, equal, flagged, done,
     )  # fmt: skip
     facets, equal = facets[: done[0]], equal[: done[1]]
     open_edges = inner[flagged[border] == 1]
@@ -123,9 +124,9 @@ def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray
     return facets, equal, numbers, int(flagged.sum())
 
 
-def _units(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def units_of(lowered: Lowered) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """First pattern column of each block; range of pattern columns of each unit, and whether it passes on its score."""
-    blocks = outline.judge.lowered.blocks
+    blocks = lowered.blocks
     low, high, continuous = [], [], []
     for block in blocks:
         for unit in block.units:
@@ -149,7 +150,7 @@ def _match_exactly(outline: Outline, edges: np.ndarray, borders: np.ndarray) -> 
             lines[a, b, c][0].append((start, end, *corners, edge, border))
         else:
             lines[a, b, c][1].append((end, start, *corners[::-1], edge, border))
-    facets: list[tuple[int, int, int, int, int]] = []
+    facets: list[tuple[int, int, int, int, int, int]] = []
     equal: list[tuple[int, int]] = []
     for forward, backward in lines.values():
         forward.sort()
@@ -165,9 +166,9 @@ def _match_exactly(outline: Outline, edges: np.ndarray, borders: np.ndarray) -> 
                 equal += [(high_corner, high_corner2)] if high == high2 else []
                 start = low_corner if low >= low2 else low_corner2
                 end = high_corner if high <= high2 else high_corner2
-                facets.append((int(outline.piece[edge]), int(outline.piece[edge2]), border, start, end))
+                facets.append((int(outline.piece[edge]), int(outline.piece[edge2]), border, start, end, edge))
                 k += 1
-    return np.array(facets, dtype=np.int64).reshape(-1, 5), np.array(equal, dtype=np.int64).reshape(-1, 2)
+    return np.array(facets, dtype=np.int64).reshape(-1, 6), np.array(equal, dtype=np.int64).reshape(-1, 2)
 
 
 def _along(point: Line, a: int, b: int) -> Fraction:
@@ -175,21 +176,20 @@ def _along(point: Line, a: int, b: int) -> Fraction:
     return Fraction(b * point[0] - a * point[1], point[2])
 
 
-def _merge(outline: Outline, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def merged(outline: Any, corners: np.ndarray, radius: np.ndarray, equal: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Vertices from corners that are proven equal: those around a point are, by the facets that end there.
 
     Equal floats prove nothing: lines may lie closer than floats tell.  Each vertex is at its most accurate corner, an
     ill-conditioned one at its exact place.
     """
-    corners = outline.pieces.corners
     n = len(corners)
     graph = coo_array((np.ones(len(equal), dtype=np.int8), (equal[:, 0], equal[:, 1])), shape=(n, n))
     count, corner_vertex = connected_components(graph, directed=False)
-    worst_first = np.argsort(-corners[:, 2], kind="stable")
+    worst_first = np.argsort(-radius, kind="stable")
     best = np.empty(count, dtype=np.int64)
     best[corner_vertex[worst_first]] = worst_first
-    vertices = corners[best, :2]
-    for v in np.flatnonzero(~(corners[best, 2] <= ROUGH)):
+    vertices = corners[best]
+    for v in np.flatnonzero(~(radius[best] <= ROUGH)):
         x, y, w = outline.corner(int(best[v]))
         vertices[v] = x / w, y / w
     return corner_vertex, vertices

@@ -76,6 +76,13 @@ class Window:
             points = np.stack([points[:, 0] + float(self.shear) * points[:, 1], points[:, 1]], axis=1)
         return np.array([float(c) for c in self.centre]) + points * np.array([float(s) for s in self.scale])
 
+    def outward_homogeneous(self, points: np.ndarray) -> np.ndarray:
+        """Points (n, 3) of the plane in homogeneous coordinates (wx, wy, w), in the user's coordinates."""
+        weight = points[:, 2:]
+        centre, scale = (np.array([float(c) for c in pair]) for pair in (self.centre, self.scale))
+        flat = points[:, :2] + float(self.shear) * np.stack([points[:, 1], np.zeros(len(points))], axis=1)
+        return np.concatenate([weight * centre + flat * scale, weight], axis=1)
+
     def outward_maps(self, maps: np.ndarray) -> np.ndarray:
         """Maps (n, out, dim + 1) of ξ as maps of x, in float64."""
         out = maps.copy()

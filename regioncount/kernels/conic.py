@@ -42,10 +42,10 @@ from regioncount.kernels.polygon import (
     ROOT,
     SAME_MAP,
     STATE,
-    ask,
     copy_frame,
     enter_map,
     line_key,
+    put_request,
     set_bit,
     set_winner,
     start_next,
@@ -71,6 +71,7 @@ from regioncount.kernels.predicates import (
     WIDTH,
     U,
     branch_radius,
+    corner_radius,
     decide,
     disc_error,
     line_resultant_error,
@@ -244,7 +245,7 @@ def pair_curve(prog, run, stack, roots, work, f, unit, i, j, g):
         key = line_key(roots.uid[b], unit, i, j)
         degree = lookup(run.table, DEGREE, key)
         if degree == UNDECIDED:
-            ask(run, stack, f, 0, DEGREE, unit, i, j, DEGREE, key)
+            put_request(run, f, DEGREE, b, unit, i, j, DEGREE, key)
             return -1
         if degree == 0:
             run.state[N_VERDICTS] += store(run.table, SAME_MAP, key, 1)
@@ -299,6 +300,31 @@ def branch_at(g, branch, x, p):
     if not abs(y) <= 1.0:
         return 0.0, np.inf
     return y, branch_radius(p, y, branch)
+
+
+@njit
+def corners(curves, branches, x, tip, out):
+    """y of branches of curves at places x (n, 2) known up to a radius, and its radius, into out (n, 2).
+
+    ``tip``: x is where the two branches of the curve meet.
+    """
+    for n in range(curves.shape[0]):
+        g = curves[n]
+        at, r = x[n, 0], x[n, 1]
+        a, b = g[5], g[2] + at * g[4]
+        c = g[0] + at * (g[1] + at * g[3])
+        if branches[n] < 0:
+            a, b, c = -a, -b, -c
+        disc = max(b * b - 4.0 * a * c, 0.0)
+        root = 0.0 if tip[n] else np.sqrt(disc)
+        if g[LINE] == 1.0:
+            y = -c / b
+        elif b <= 0.0:
+            y = (root - b) / (2.0 * a)
+        else:
+            y = -2.0 * c / (b + root)
+        out[n, 0] = y
+        out[n, 1] = corner_radius(g, at, r, y)
 
 
 @inlined

@@ -10,8 +10,10 @@ is flagged, for exact arithmetic.
 
 from __future__ import annotations
 
+import numpy as np
+
 from regioncount.kernels import njit
-from regioncount.kernels.predicates import apart
+from regioncount.kernels.predicates import apart, mix
 
 LESS, EQUAL, GREATER = -1, 0, 1
 
@@ -33,6 +35,21 @@ def same_line(tags, patterns, first_column, unit_low, unit_high, continuous, bor
 
 
 @njit
+def end_keys(events, patterns, piece, n_columns, low, high, keys):
+    """A hash of the identity of each end: its event (two curves and a direction, ``events`` (n, 9)) and the pattern of its
+    piece before the blocks of these curves, without the columns ``low`` to ``high``.
+    """
+    for e in range(events.shape[0]):
+        x = np.int64(0x1234567)
+        for k in range(9):
+            x = mix(x, events[e, k] + 16)
+        for c in range(n_columns[e]):
+            if not low[e] <= c < high[e]:
+                x = mix(x, np.int64(patterns[piece[e], c]))
+        keys[e] = x
+
+
+@njit
 def in_order(first, last, order, at, radius):
     """Whether the edges order[first:last] are certainly longer than their ends' radii, and follow one another."""
     for i in range(first, last):
@@ -45,14 +62,15 @@ def in_order(first, last, order, at, radius):
 @njit
 def match(
     borders, order, at, radius, corner, other, piece, edge, tags, patterns, first_column, unit_low, unit_high,
-    continuous, facets, equal,     flagged, done,
+    continuous, keys, facets, equal, flagged, done,
 ):  # fmt: skip
     """Merge the two sides of every border.
 
     ``borders`` (n, 3): first edge, first edge of side 1, end, in ``order``.  For edge e (number edge[e] in ``tags``),
     along the border: ``at`` and ``radius`` (E, 2) of its two ends, ``corner`` (E, 2) and ``other`` (E, 2) the corners
-    there and the edge that meets it there.  Writes ``facets`` (piece of side 0, piece of side 1, border, corner at
-    start, at end), ``equal`` pairs of corners, ``flagged`` borders; done[0], done[1]: how many facets and pairs.
+    there and the edge that meets it there; ``keys`` (E, 2) the identities of its ends, or empty: then they are judged by
+    the edges that meet there.  Writes ``facets`` (piece of side 0, piece of side 1, border, corner at start, at end, edge
+    of side 0), ``equal`` pairs of corners, ``flagged`` borders; done[0], done[1]: how many facets and pairs.
     """
     n = 0
     m = 0
@@ -88,19 +106,13 @@ def match(
                 s = GREATER
             elif gap < -room:
                 s = LESS
-            elif same_line(
-                tags,
-                patterns,
-                first_column,
-                unit_low,
-                unit_high,
-                continuous,
-                edge[e],
-                other[e, 1],
-                piece[e],
-                other[f, 1],
-                piece[f],
-            ):
+            elif (keys.shape[0] > 0 and keys[e, 1] == keys[f, 1]) or (
+                keys.shape[0] == 0
+                and same_line(
+                    tags, patterns, first_column, unit_low, unit_high, continuous, edge[e], other[e, 1], piece[e],
+                    other[f, 1], piece[f],
+                )
+            ):  # fmt: skip
                 s = EQUAL
             else:
                 flagged[b] = 1
@@ -111,6 +123,7 @@ def match(
             facets[n, 3] = start
             start = corner[f, 1] if s == GREATER else corner[e, 1]
             facets[n, 4] = start
+            facets[n, 5] = edge[e]
             n += 1
             if s == EQUAL:
                 equal[m, 0] = corner[e, 1]

@@ -161,24 +161,34 @@ def corner_key(tags, f, v, n):
 
 
 @njit
-def ask(run, stack, f, v, what, unit, i, j, key_a, key_b):
-    """Record a question; one that no longer fits is asked again on re-entry."""
+def put_request(run, f, what, b, unit, i, j, key_a, key_b):
+    """Record a question about two candidates of a unit on frame f; −1 where it no longer fits: it is asked again on
+    re-entry.
+    """
     n = run.state[N_REQUESTS]
-    if n < run.request.shape[0]:
-        run.request[n, 0] = f
-        run.request[n, 1] = what
-        run.request[n, 2] = stack.info[f, BLOCK]
-        run.request[n, 3] = unit
-        run.request[n, 4] = i
-        run.request[n, 5] = j
-        if what == AT_CORNER:
-            before = v - 1 if v > 0 else stack.info[f, CORNERS] - 1
-            for k in range(4):
-                run.request[n, 6 + k] = stack.tags[f, before, k]
-                run.request[n, 10 + k] = stack.tags[f, v, k]
-        run.request[n, 14] = key_a
-        run.request[n, 15] = key_b
-        run.state[N_REQUESTS] = n + 1
+    if n >= run.request.shape[0]:
+        return -1
+    run.request[n, 0] = f
+    run.request[n, 1] = what
+    run.request[n, 2] = b
+    run.request[n, 3] = unit
+    run.request[n, 4] = i
+    run.request[n, 5] = j
+    run.request[n, 14] = key_a
+    run.request[n, 15] = key_b
+    run.state[N_REQUESTS] = n + 1
+    return n
+
+
+@njit
+def ask(run, stack, f, v, what, unit, i, j, key_a, key_b):
+    """Record a question about frame f, or its corner v."""
+    n = put_request(run, f, what, stack.info[f, BLOCK], unit, i, j, key_a, key_b)
+    if n >= 0 and what == AT_CORNER:
+        before = v - 1 if v > 0 else stack.info[f, CORNERS] - 1
+        for k in range(4):
+            run.request[n, 6 + k] = stack.tags[f, before, k]
+            run.request[n, 10 + k] = stack.tags[f, v, k]
 
 
 @inlined

@@ -306,6 +306,21 @@ def branch_radius(p, y, direction):
 
 
 @inlined
+def corner_radius(g, x, r, y):
+    """How far a root in y of the curve g at a place within r of x may be from y, a computed root, |x|, |y| <= 1.
+
+    There g(x, y + d) = g(x, y) + g_y d + g_yy d²/2 is at most ``off``; where g_y is small the two roots are close.
+    """
+    size = abs(g[0]) + abs(g[1]) + abs(g[2]) + abs(g[3]) + abs(g[4]) + abs(g[5])
+    value = g[0] + x * (g[1] + x * g[3] + y * g[4]) + y * (g[2] + y * g[5])
+    gy = abs(g[2] + x * g[4] + 2.0 * y * g[5])
+    off = abs(value) + 1.1 * g[6] + 16.0 * U * size + 4.0 * size * r
+    if 8.0 * abs(g[5]) * off < gy * gy:
+        return 4.0 * off / gy + 4.0 * U
+    return 4.0 * np.sqrt(off / abs(g[5])) + 4.0 * gy / abs(g[5]) + 4.0 * U
+
+
+@inlined
 def root_radius(p, degree, x, slope, error):
     """Radius of a root x of p where its derivative is at least ``slope``; ``error`` bounds that of p's value, rounding
     included.
