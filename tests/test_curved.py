@@ -12,7 +12,8 @@ import pytest
 import shapely
 from curved import MADE, ellipse, hyperbola
 
-from regioncount import arcs, geometry
+import regioncount as rc
+from regioncount import arcs, drawing, figures, geometry
 from regioncount.definitions import DEFINITIONS
 from regioncount.errors import InputError
 
@@ -144,3 +145,93 @@ def test_geojson() -> None:
 def test_tolerances_that_are_none(wrong) -> None:
     with pytest.raises(InputError, match="tolerance: expected a positive number"):
         geometry.polygons(ellipse(), wrong)
+
+
+# --- figures
+
+
+def test_each_pixel_has_the_piece_of_its_centre(partition) -> None:
+    (x0, y0), (x1, y1) = partition.domain.bounds
+    window, shape = (x0 - 0.1, x1, y0, y1 + 0.25), (83, 91)
+    image = drawing.pixels(partition, window, shape)
+    x, y = drawing.pixel_centres(window, shape)
+    points = shapely.points(*np.meshgrid(x, y))
+    inside = image >= 0
+    assert (inside == ((x > x0)[None] & (y < y1)[:, None])).all()
+    made = geometry.polygons(partition, 1e-5)
+    near = shapely.distance(made[image[inside]], points[inside])
+    assert near.max() <= 4e-4 and (near == 0).mean() > 0.99
+    values = drawing.pixel_values(partition, image, window, 0)
+    sure = inside & (np.abs(values) < np.inf)
+    at = np.stack(np.meshgrid(x, y), axis=2)[sure]
+    wrong = np.abs(partition.network.evaluate(at)[:, 0] - values[sure]) > 1e-9
+    assert wrong.mean() < 0.01, "each pixel has the value of its own piece, on both sides of a jump"
+
+
+def test_painting_is_that_of_the_kernel_where_pieces_are_convex() -> None:
+    plain = rc.subdivide(rc.constructions.random_relu((2, 8, 8, 1), seed=0))
+    bent = replace(plain, facet_arc=np.full(len(plain.facets), -1))
+    for window in ((-1, 1, -1, 1), (0.1, 0.3, -0.2, 1.5)):
+        one, two = (drawing.pixels(p, window, (157, 211)) for p in (plain, bent))
+        assert (one != two).mean() < 1e-4
+
+
+def test_no_pixel_is_left_open(partition) -> None:
+    (x0, y0), (x1, y1) = partition.domain.bounds
+    assert (drawing.pixels(partition, (x0, x1, y0, y1), (700, 900)) >= 0).all()
+
+
+def test_only_borders_of_regions_are_drawn() -> None:
+    partition = hyperbola()
+    points, offsets = drawing.borders(partition, partition.labels("cells"), (-1, 1, -1, 1))
+    assert len(offsets) == 10 + 2 + 1, "the boundary and two arcs, no walls"
+    lines = np.split(points, offsets[1:-1])
+    assert sorted(map(len, lines))[:10] == [2] * 10 and sorted(map(len, lines))[-1] > 20
+    curves = [line for line in lines if len(line) > 2]
+    assert np.abs(np.concatenate(curves).prod(axis=1) - 0.25).max() < 1e-12
+
+
+@pytest.mark.parametrize("by", [*DEFINITIONS, "value"])
+def test_screen_figures(partition, by: str) -> None:
+    figure = figures.partition_figure(partition, by)
+    definition = "linear" if by == "value" else by
+    assert drawing.headline(partition, definition)[0] in figure.layout.title.text
+    filled = [trace for trace in figure.data if trace.type == "scatter" and trace.fill == "toself"]
+    assert sum(1 + np.isnan(trace.x).sum() for trace in filled) == (0 if by == "value" else partition.n_pieces)
+    if by != "value":
+        texts = [text for trace in figure.data if trace.text is not None for text in np.ravel(trace.text)]
+        assert {int(text.split("piece ")[1].split("<")[0]) for text in texts} == set(range(partition.n_pieces))
+
+
+def test_a_window_has_finer_arcs() -> None:
+    partition = ellipse()
+    near = figures.partition_figure(partition, window=(0.4999, 0.5001, -1e-4, 1e-4))
+    x, y = next((np.array(t.x), np.array(t.y)) for t in near.data if t.mode == "lines" and t.fill is None)
+    inside = (np.abs(x - 0.5) < 1e-4) & (np.abs(y) < 1e-4)
+    assert inside.sum() > 3
+    np.testing.assert_allclose((x[inside] / 0.5) ** 2 + (y[inside] / 0.25) ** 2, 1, rtol=1e-12)
+    assert len(x) < 400, "and no more points elsewhere"
+
+
+def test_many_curved_cells_are_an_image(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(figures, "CELLS", 3)
+    figure = figures.partition_figure(ellipse(), pixels=60)
+    assert len(figure.layout.images) == 1
+
+
+@pytest.mark.parametrize("by", ["cells", "value"])
+@pytest.mark.parametrize("ending", [".pdf", ".png", ".svg"])
+def test_print_figures(partition, tmp_path, by: str, ending: str) -> None:
+    paper = pytest.importorskip("regioncount.paper")
+    pytest.importorskip("matplotlib")
+    paths = [tmp_path / f"{k}{ending}" for k in "ab"]
+    for path in paths:
+        paper.write_figure(paper.partition_figure(partition, by), path)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+def test_the_decision_boundary_is_refused() -> None:
+    partition = ellipse()
+    network = rc.Network(2, [*partition.network.layers, rc.Affine([[1], [2]])])
+    with pytest.raises(InputError, match="decision_boundary: expected straight borders"):
+        replace(partition, network=network).decision_boundary()
