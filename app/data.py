@@ -42,7 +42,7 @@ FIXED = {  # with fixed queries scores are affine, otherwise quadratic, and bord
     "conic-transformer": {"input_dim": 2, "queries": "free"},
 }
 MADE_BY = {"conic-transformer": "random-transformer"}  # constructions that have another name
-EXAMPLES: dict[str, list[tuple[Any, ...]]] = {  # a score (xx, xy, yy, x, y, 1) for each head, which chooses the query token where it is positive
+EXAMPLES: dict[str, list[tuple[Any, ...]]] = {  # for each head where it is on: (xx, xy, yy, x, y, 1) is positive
     "ellipse": [(-1, 0, -4, 0, 0, "1/2")],
     "hyperbola": [(0, 1, 0, 0, 0, "-1/4")],
     "parabola": [(-2, 0, 0, 0, 1, "1/2")],
@@ -277,7 +277,8 @@ def _choosing(scores: Sequence[Sequence[Any]]) -> Network:
         query = Affine([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
         heads.append(Head(query, Affine(key), Affine([[k + 1, k + 1, 0, 0]]), Affine([[1]])))
     embed = Embed([[[1, 0], [0, 1], [0, 0], [0, 0]], [[0, 0]] * 4], [[0, 0, 1, 0], [0, 0, 1, 1]])
-    return Network(2, [embed, Attention(heads, residual=False), Readout(0, [0])])
+    mask = [[True, True], [False, True]]  # nothing depends on what the second token would choose
+    return Network(2, [embed, Attention(heads, residual=False, mask=mask), Readout(0, [0])])
 
 
 @remembered(32)

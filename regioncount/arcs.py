@@ -117,6 +117,29 @@ def winding(point: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.nd
     return out
 
 
+def around(
+    point: np.ndarray,
+    walk: np.ndarray,
+    owner: np.ndarray,
+    start: np.ndarray,
+    middle: np.ndarray,
+    end: np.ndarray,
+    bent: np.ndarray,
+) -> np.ndarray:
+    """How often closed walks go around points: walk ``walk[k]`` around ``point[k]``, (len(point),).
+
+    Walk w consists of the curves of :func:`winding` with ``owner`` w, in any order.
+    """  # fmt: skip
+    order = np.argsort(owner, kind="stable")
+    offsets = np.searchsorted(owner[order], np.arange(int(max(owner.max(initial=-1), walk.max(initial=-1))) + 2))
+    size = np.diff(offsets)[walk]
+    number = np.repeat(np.arange(len(point)), size)
+    curve = order[np.repeat(offsets[walk] - (np.cumsum(size) - size), size) + np.arange(size.sum())]
+    found = np.zeros(len(point), dtype=np.int64)
+    np.add.at(found, number, winding(point[number], start[curve], middle[curve], end[curve], bent[curve]))
+    return found
+
+
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Cross products of rows, (n,)."""
     return a[:, 0] * b[:, 1] - a[:, 1] * b[:, 0]

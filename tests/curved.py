@@ -75,7 +75,7 @@ def choosing(*scores: Any, value: Any = (1, 0), outside: Any = (0, 0, 0)) -> Net
     """One attention layer whose query token chooses itself, in head k, where the quadratic score k is positive.
 
     A score is (xx, xy, yy, x, y, 1).  The output is (value · position) summed over the heads that choose the query
-    token; for the others the constant that ``outside`` gives each of them.
+    token; for the others the constant that ``outside`` gives each of them.  The other token always chooses itself.
     """
     heads = []
     for k, (xx, xy, yy, x, y, one) in enumerate(scores):
@@ -93,7 +93,7 @@ def choosing(*scores: Any, value: Any = (1, 0), outside: Any = (0, 0, 0)) -> Net
             "layers": [
                 {"type": "embed", "weight": [[[1, 0], [0, 1], [0, 0], [0, 0]], [[0, 0]] * 4],
                  "bias": [[0, 0, 1, 0], [0, 0, 1, 1]]},
-                {"type": "attention", "residual": False, "heads": heads},
+                {"type": "attention", "residual": False, "heads": heads, "mask": [[True, True], [False, True]]},
                 {"type": "readout", "token": 0, "coordinates": [0]},
             ],
         }

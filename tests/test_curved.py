@@ -16,6 +16,7 @@ import regioncount as rc
 from regioncount import arcs, drawing, figures, geometry
 from regioncount.definitions import DEFINITIONS
 from regioncount.errors import InputError
+from regioncount.verify import verify
 
 
 @pytest.fixture(params=MADE, scope="module")
@@ -235,3 +236,112 @@ def test_the_decision_boundary_is_refused() -> None:
     network = rc.Network(2, [*partition.network.layers, rc.Affine([[1], [2]])])
     with pytest.raises(InputError, match="decision_boundary: expected straight borders"):
         replace(partition, network=network).decision_boundary()
+
+
+# --- invariants and files
+
+
+def test_invariants_hold(partition) -> None:
+    partition.check_invariants()
+
+
+def test_files_keep_everything(partition, tmp_path) -> None:
+    rc.save(partition, tmp_path / "curved.npz")
+    again = rc.load(tmp_path / "curved.npz")
+    for name in ("vertices", "facets", "facet_vertices", "arcs", "facet_arc", "interior_points", "maps", "patterns"):
+        np.testing.assert_array_equal(getattr(again, name), getattr(partition, name), err_msg=name)
+    assert verify(again, partition.network)["counts"] == partition.counts() == again.recorded
+
+
+def test_files_of_straight_partitions_have_no_arcs(tmp_path) -> None:
+    rc.save(rc.subdivide(rc.constructions.random_relu((2, 3, 1), seed=0)), tmp_path / "plain.npz")
+    assert not {"arcs", "facet_arc", "interior_points"} & set(np.load(tmp_path / "plain.npz").files)
+    assert len(rc.load(tmp_path / "plain.npz").facet_arc) == 0
+
+
+def change(name: str, edit) -> object:
+    def broken(p):
+        array = getattr(p, name).copy()
+        found = edit(array)
+        return replace(p, **{name: array if found is None else found})
+
+    return broken
+
+
+def _put(index, value):
+    return lambda array: array.__setitem__(index, value)
+
+
+def _patterns(p):
+    patterns = p.patterns.copy()
+    patterns[0] = patterns[2]
+    return replace(p, patterns=patterns)
+
+
+def _swap_sides(p):
+    facets = p.facets.copy()
+    facets[10] = facets[10, ::-1]
+    return replace(p, facets=facets)
+
+
+BROKEN = {  # of the hyperbola, whose facets 10 and 11 are arcs
+    "straight": change("facet_arc", _put(10, -1)),
+    "the other arc": change("facet_arc", _put(10, 1)),
+    "no such arc": change("facet_arc", _put(10, 2)),
+    "too few": change("facet_arc", lambda a: a[:-1]),
+    "negative weight": change("arcs", _put((0, 2), -0.5)),
+    "not finite": change("arcs", _put((0, 0), np.nan)),
+    "rounder": change("arcs", lambda a: a * [[1.1], [1]] - [[0.1 * 0.625, 0.1 * 0.625, 0.1], [0, 0, 0]]),
+    "nearly the same arc": change("arcs", _put((0, 2), 1.2501)),
+    "bent boundary": change("facet_arc", _put(0, 0)),
+    "a point in another piece": change("interior_points", lambda x: x[[1, 0, 2, 3, 4]]),
+    "a point outside": change("interior_points", _put(0, (3, 3))),
+    "no points": change("interior_points", lambda x: x[:0]),
+    "another pattern": _patterns,
+    "another map": change("maps", _put((0, 0, 2), 1.0)),
+    "a facet from the wrong side": _swap_sides,
+    "a facet of other pieces": change("facets", _put(13, (2, 4))),
+    "a vertex moved": change("vertices", _put(5, (0.26, 1))),
+    "a vertex moved off": change("vertices", _put(5, (0.25, 0.99))),
+    "an unused vertex": change("vertices", lambda v: np.concatenate([v, v[:1]])),
+    "a corner that is none": change("piece_vertices", _put(0, 0)),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_broken_partitions_are_refused(name: str) -> None:
+    broken = BROKEN[name](hyperbola())
+    with pytest.raises(AssertionError) as caught:
+        broken.check_invariants()
+    assert "\n" not in str(caught.value).strip()
+    with pytest.raises(InputError, match="does not hold"):
+        verify(broken)
+
+
+@pytest.mark.parametrize(
+    "name", [n for n in BROKEN if n in ("no such arc", "too few", "negative weight", "not finite", "no points")]
+)
+def test_files_that_do_not_fit_together(tmp_path, name: str) -> None:
+    partition = hyperbola()
+    path = tmp_path / "curved.npz"
+    rc.save(partition, path)
+    stored = dict(np.load(path))
+    broken = BROKEN[name](partition)
+    np.savez(path, **stored | {key: getattr(broken, key) for key in ("arcs", "facet_arc", "interior_points")})
+    with pytest.raises(InputError, match="(arcs|facet_arc|interior_points): expected") as caught:
+        rc.load(path)
+    assert "\n" not in str(caught.value)
+    stored.pop("arcs")
+    np.savez(path, **stored)
+    with pytest.raises(InputError, match="expected the arrays patterns, .*, arcs"):
+        rc.load(path)
+
+
+def test_truncated_files(tmp_path) -> None:
+    path = tmp_path / "curved.npz"
+    rc.save(hyperbola(), path)
+    content = path.read_bytes()
+    for length in (0, 10, len(content) // 2, len(content) - 1):
+        path.write_bytes(content[:length])
+        with pytest.raises(InputError, match="not a partition file, or a damaged one"):
+            rc.load(path)
