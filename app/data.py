@@ -13,10 +13,12 @@ from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from regioncount import bounds, constructions, sweep
 from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces, shown
+from regioncount.network import Affine, Attention, Embed, Head, Network, Readout
 
 if TYPE_CHECKING:
     from regioncount.partition import Partition
@@ -32,8 +34,21 @@ FAMILIES = {  # the parameters that the page asks for
     "random-relu": ("widths", "seed"),
     "random-maxout": ("widths", "rank", "seed"),
     "random-transformer": ("tokens", "layers", "heads", "hidden", "seed"),
+    "conic-transformer": ("tokens", "layers", "heads", "hidden", "seed"),
+    "conic-example": ("example",),
 }
-FIXED = {"random-transformer": {"input_dim": 2, "queries": "fixed"}}  # scores must be affine in the plane
+FIXED = {  # with fixed queries scores are affine, otherwise quadratic, and borders conics
+    "random-transformer": {"input_dim": 2, "queries": "fixed"},
+    "conic-transformer": {"input_dim": 2, "queries": "free"},
+}
+MADE_BY = {"conic-transformer": "random-transformer"}  # constructions that have another name
+EXAMPLES: dict[str, list[tuple[Any, ...]]] = {  # for each head where it is on: (xx, xy, yy, x, y, 1) is positive
+    "ellipse": [(-1, 0, -4, 0, 0, "1/2")],
+    "hyperbola": [(0, 1, 0, 0, 0, "-1/4")],
+    "parabola": [(-2, 0, 0, 0, 1, "1/2")],
+    "two circles": [(-1, 0, -1, "-1/2", 0, "1/4"), (-1, 0, -1, "1/2", 0, "1/4")],
+    "ellipse and hyperbola": [(-1, 0, -2, 0, 0, "5/8"), (0, 1, 0, 0, 0, "-1/10")],
+}
 LIMITS = {  # least and greatest value of a number on the page
     "rank": (1, 16),
     "tokens": (1, 8),
@@ -166,7 +181,7 @@ def _record(construction: str, tokens: int, depth: int) -> dict[str, Any]:
     return sweep.depth_record(construction, tokens, depth, max_pieces=MAX_PIECES_LINE)
 
 
-# --- a random network in the plane
+# --- a network in the plane
 
 
 @dataclass(frozen=True)
@@ -179,7 +194,7 @@ class Counted:
 
 
 def counted(family: str, **parameters: Any) -> Counted:
-    """Subdivide the square [−1, 1]² for a random network and count its regions by every definition.
+    """Subdivide the square [−1, 1]² for a network and count its regions by every definition.
 
     Parameters
     ----------
@@ -203,7 +218,8 @@ def counted(family: str, **parameters: Any) -> Counted:
     values = []
     for name in FAMILIES[family]:
         value = parameters.get(name)
-        values.append((name, _widths(value) if name == "widths" else _whole(name, value, *LIMITS[name])))
+        check = {"widths": _widths, "example": _example}.get(name) or functools.partial(_number, name)
+        values.append((name, check(value)))
     compiled()
     try:
         return _counted(family, tuple(values))
@@ -214,6 +230,16 @@ def counted(family: str, **parameters: Any) -> Counted:
         ) from None
     except NeedsConicEngine as error:
         raise NeedsConicEngine(f"A score is quadratic in the plane: it is not counted yet ({error}).") from None
+
+
+def _number(name: str, value: object) -> int:
+    return _whole(name, value, *LIMITS[name])
+
+
+def _example(value: object) -> str:
+    if not isinstance(value, str) or value not in EXAMPLES:
+        raise InputError(f"example: expected one of {', '.join(EXAMPLES)}, got {shown(value)}")
+    return value
 
 
 def _widths(value: object) -> tuple[int, ...]:
@@ -229,11 +255,37 @@ def _widths(value: object) -> tuple[int, ...]:
     return tuple(_whole("widths", size, 1, MAX_WIDTH) for size in sizes)
 
 
+def built(family: str, **parameters: Any) -> Network:
+    """The network of a family.
+
+    Examples
+    --------
+    >>> built("conic-example", example="ellipse").evaluate([[0.5, 0.125], [0.5, 0.5]]).tolist()
+    [[0.625], [0.0]]
+    """
+    if family == "conic-example":
+        return _choosing(EXAMPLES[parameters["example"]])
+    return constructions.build(MADE_BY.get(family, family), **parameters, **FIXED.get(family, {}))
+
+
+def _choosing(scores: Sequence[Sequence[Any]]) -> Network:
+    """One attention layer whose head k gives (k + 1) (x + y) where score k is positive, and 0 elsewhere."""
+    heads = []
+    for k, (xx, xy, yy, x, y, one) in enumerate(scores):
+        # of the tokens (x, y, 1, 0) and (0, 0, 1, 1) the first is the query; the score of the second is 0
+        key = [[xx, xy, 0, 0], [0, yy, 0, 0], [x, y, one, str(-Fraction(one))]]
+        query = Affine([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]])
+        heads.append(Head(query, Affine(key), Affine([[k + 1, k + 1, 0, 0]]), Affine([[1]])))
+    embed = Embed([[[1, 0], [0, 1], [0, 0], [0, 0]], [[0, 0]] * 4], [[0, 0, 1, 0], [0, 0, 1, 1]])
+    mask = [[True, True], [False, True]]  # nothing depends on what the second token would choose
+    return Network(2, [embed, Attention(heads, residual=False, mask=mask), Readout(0, [0])])
+
+
 @remembered(32)
 def _counted(family: str, parameters: tuple[tuple[str, Any], ...]) -> Counted:
     from regioncount.partition import subdivide
 
-    network = constructions.build(family, **dict(parameters), **FIXED.get(family, {}))
+    network = built(family, **dict(parameters))
     started = time.perf_counter()
     partition = subdivide(network, DOMAIN, max_pieces=MAX_PIECES_PLANE)
     counts = partition.counts()

@@ -315,8 +315,8 @@ def _depth_view(ready: bool) -> Any:
 
 def _partition_view(ready: bool) -> Any:
     sentence = (
-        "A random network on the square [−1, 1]². Transformers have fixed queries here: their scores must be affine "
-        "in the plane."
+        "A network on the square [−1, 1]². A random-transformer has fixed queries, so that its borders are straight; "
+        "elsewhere queries depend on the input, and borders are conics."
     )
     limits = data.LIMITS
     standard = {"rank": 3, **constructions.parameters("random-transformer"), "tokens": 3, "seed": 0}
@@ -332,6 +332,7 @@ def _partition_view(ready: bool) -> Any:
         _choice("family", "Family", tuple(data.FAMILIES), "random-relu"),
         _field("widths", "Widths, inputs first", dcc.Input(id="widths", value="2,16,16,1", debounce=True)),
         *(_number(name, labels[name], standard[name], *limits[name]) for name in labels),
+        html.Div(_choice("example", "Example", tuple(data.EXAMPLES), next(iter(data.EXAMPLES))), id="example-field"),
         _definitions("color-by", "Coloured by", COLOURS),
     ]
     return _view("partition", "Regions in the plane", sentence, controls, "Counts", ready)

@@ -80,10 +80,12 @@ def decision_boundary(partition: Partition) -> DecisionBoundary:
     Raises
     ------
     InputError
-        If the network has a single output.
+        If the network has a single output, or cells are bounded by conics.
     """
     if partition.network.output_dim < 2:
         raise InputError("decision_boundary: expected a network with at least 2 outputs, got 1")
+    if len(partition.facet_arc):
+        raise InputError("decision_boundary: expected straight borders, got a partition with conics as borders")
     search: _Search = _OnLine(partition) if partition.dim == 1 else _InPlane(partition)
     return search.run()
 

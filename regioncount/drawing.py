@@ -22,6 +22,7 @@ from regioncount.errors import InputError, shown
 
 if TYPE_CHECKING:
     from regioncount.boundary import DecisionBoundary
+    from regioncount.geometry import Outlines
     from regioncount.network import Network
     from regioncount.partition import Partition
 
@@ -49,6 +50,7 @@ AXIS_NAMES = {
 
 Window = tuple[float, float, float, float]  # x from, x to, y from, y to
 _COLOURS: WeakKeyDictionary[Partition, dict[str, np.ndarray]] = WeakKeyDictionary()
+_OUTLINES: WeakKeyDictionary[Partition, tuple[Window, Outlines]] = WeakKeyDictionary()
 
 
 # ------------------------------------------------------------------------------------------------ partitions
@@ -171,12 +173,32 @@ def window_of(partition: Partition, window: Any) -> Window:
 
 
 def visible(partition: Partition, window: Window) -> np.ndarray:
-    """Pieces of the plane whose bounding boxes meet a window."""
-    corners = partition.vertices[partition.piece_vertices]
-    low = np.minimum.reduceat(corners, partition.offsets[:-1])
-    high = np.maximum.reduceat(corners, partition.offsets[:-1])
+    """Pieces of the plane whose bounding boxes meet a window; those of curved pieces may be larger than they are."""
+    if _curved(partition):
+        from regioncount.geometry import boxes
+
+        low, high = boxes(partition)
+    else:
+        corners = partition.vertices[partition.piece_vertices]
+        low = np.minimum.reduceat(corners, partition.offsets[:-1])
+        high = np.maximum.reduceat(corners, partition.offsets[:-1])
     x0, x1, y0, y1 = window
     return np.flatnonzero((low[:, 0] <= x1) & (high[:, 0] >= x0) & (low[:, 1] <= y1) & (high[:, 1] >= y0))
+
+
+def _curved(partition: Partition) -> bool:
+    """Whether some border is an arc, or pieces come from an engine that makes arcs and need not be convex."""
+    return len(partition.facet_arc) > 0
+
+
+def _outlines(partition: Partition, window: Window) -> Outlines:
+    """Pieces as polygons, arcs fine enough for a window; the last ones are kept."""
+    from regioncount.geometry import outlines
+
+    known = _OUTLINES.get(partition)
+    if known is None or known[0] != window:
+        known = _OUTLINES[partition] = (window, outlines(partition, window=window))
+    return known[1]
 
 
 def pixels(partition: Partition, window: Window, shape: tuple[int, int]) -> np.ndarray:
@@ -186,11 +208,42 @@ def pixels(partition: Partition, window: Window, shape: tuple[int, int]) -> np.n
 
     x0, x1, y0, y1 = window
     rows, columns = shape
+    image = np.full(shape, -1, dtype=np.int32)
+    scale = np.array([columns / (x1 - x0), rows / (y1 - y0)])
+    if _curved(partition):
+        made = _outlines(partition, window)
+        at = (made.points - [x0, y0]) * scale
+        _paint(at[made.around], made.offsets, image)
+        return image
     offsets, vertices = walks(partition)
     at = (partition.vertices - [x0, y0]) / [x1 - x0, y1 - y0] * [columns, rows]
-    image = np.full(shape, -1, dtype=np.int32)
     raster.paint(at[vertices, 0], at[vertices, 1], offsets, image)
     return image
+
+
+def _paint(at: np.ndarray, offsets: np.ndarray, image: np.ndarray) -> None:
+    """As ``raster.paint``, of polygons that need not be convex: between the 1st and the 2nd crossing of a row with a
+    polygon, the 3rd and the 4th, and so on.
+    """
+    rows, columns = image.shape
+    number = len(at)
+    after = np.arange(1, number + 1)
+    after[offsets[1:] - 1] = offsets[:-1]
+    up = at[:, 1] < at[after, 1]  # both sides of an edge start from its lower end, so that they get the same crossing
+    lower, upper = np.where(up[:, None], at, at[after]), np.where(up[:, None], at[after], at)
+    first, last = (np.ceil(np.clip(v[:, 1] - 0.5, 0, rows)).astype(np.int64) for v in (lower, upper))
+    many = last - first
+    edge = np.repeat(np.arange(number), many)
+    row = first[edge] + np.arange(len(edge)) - np.repeat(np.cumsum(many) - many, many)
+    part = (row + 0.5 - lower[edge, 1]) / (upper[edge, 1] - lower[edge, 1])
+    x = lower[edge, 0] + part * (upper[edge, 0] - lower[edge, 0])
+    piece = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))[edge]
+    order = np.lexsort((x, row, piece))
+    column = np.ceil(np.clip(x[order] - 0.5, 0, columns)).astype(np.int64)
+    start, width = column[0::2], column[1::2] - column[0::2]
+    begin = (row[order] * columns)[0::2] + start
+    pixel = np.repeat(begin - (np.cumsum(width) - width), width) + np.arange(width.sum())
+    image.reshape(-1)[pixel] = np.repeat(piece[order][0::2], width)
 
 
 def pixel_centres(window: Window, shape: tuple[int, int]) -> tuple[np.ndarray, np.ndarray]:
@@ -208,23 +261,56 @@ def pixel_values(partition: Partition, image: np.ndarray, window: Window, output
     return np.where(image >= 0, values, np.nan)
 
 
-def borders(partition: Partition, labels: np.ndarray, pieces: np.ndarray | None = None) -> np.ndarray:
-    """Facets of the plane between different regions, and on the domain's boundary, as segments (n, 2, 2)."""
+def borders(
+    partition: Partition, labels: np.ndarray, window: Window, pieces: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Facets of the plane between different regions, and on the domain's boundary, as polylines.
+
+    Returns
+    -------
+    points : ndarray (m, 2)
+        Of all polylines, one after the other.
+    offsets : ndarray of int (n + 1,)
+    """
     facets = partition.facets
     chosen = (facets[:, 1] < 0) | (labels[facets[:, 0]] != labels[facets[:, 1]])
     if pieces is not None:
         shown_ = np.zeros(partition.n_pieces + 1, dtype=bool)  # the last entry is that of −1
         shown_[pieces] = True
         chosen &= shown_[facets].any(axis=1)
-    return partition.vertices[partition.facet_vertices[chosen]]
+    if _curved(partition):
+        made = _outlines(partition, window)
+        row, offsets = _rows(made.spans, np.flatnonzero(chosen))
+        return made.points[made.along[row]], offsets
+    segments = partition.vertices[partition.facet_vertices[chosen]]
+    return segments.reshape(-1, 2), np.arange(0, 2 * len(segments) + 1, 2)
 
 
-def piece_polygons(partition: Partition, pieces: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def piece_polygons(partition: Partition, pieces: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
     """Corners (m, 2) of some pieces, one after the other, and their offsets (len(pieces) + 1,)."""
-    size = np.diff(partition.offsets)[pieces]
-    offsets = np.concatenate([[0], np.cumsum(size)])
-    corner = np.repeat(partition.offsets[pieces] - offsets[:-1], size) + np.arange(offsets[-1])
-    return partition.vertices[partition.piece_vertices[corner]], offsets
+    if _curved(partition):
+        made = _outlines(partition, window)
+        row, offsets = _rows(made.offsets, pieces)
+        return made.points[made.around[row]], offsets
+    row, offsets = _rows(partition.offsets, pieces)
+    return partition.vertices[partition.piece_vertices[row]], offsets
+
+
+def _rows(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of some parts of a ragged array, and their offsets among these rows."""
+    size = np.diff(offsets)[chosen]
+    new = np.concatenate([[0], np.cumsum(size)])
+    return np.repeat(offsets[:-1][chosen] - new[:-1], size) + np.arange(new[-1]), new
+
+
+def middles(partition: Partition, pieces: np.ndarray, window: Window) -> np.ndarray:
+    """A point inside each of some pieces of the plane, (len(pieces), 2)."""
+    if _curved(partition):
+        from regioncount.geometry import inside
+
+        return inside(partition, pieces)
+    corners, offsets = piece_polygons(partition, pieces, window)
+    return np.asarray(np.add.reduceat(corners, offsets[:-1]) / np.diff(offsets)[:, None])
 
 
 def graph(partition: Partition, output: int) -> np.ndarray:

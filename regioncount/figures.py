@@ -163,6 +163,11 @@ def _apart(parts: np.ndarray) -> np.ndarray:
     return out.reshape(-1, 2)
 
 
+def _broken(points: np.ndarray, offsets: np.ndarray) -> np.ndarray:
+    """Polylines of any lengths, gaps between them."""
+    return np.insert(points, offsets[1:-1], np.nan, axis=0)
+
+
 # --- the plane
 
 
@@ -178,7 +183,7 @@ def _plane_traces(
     if shade.output is not None:
         traces.append(_value_trace(go, partition, shade.output, view, min(pixels, 400)))
     elif len(pieces) <= CELLS:
-        traces += _fill_traces(go, partition, shade.definition, pieces)
+        traces += _fill_traces(go, partition, shade.definition, pieces, view)
     else:
         rows = max(1, round(pixels * min((y1 - y0) / (x1 - x0), 4.0)))
         under = drawing.pixels(partition, view, (rows, pixels))
@@ -190,7 +195,7 @@ def _plane_traces(
         }  # fmt: skip
     if len(pieces) <= CELLS:
         width = 1.0 if len(pieces) <= 500 else 0.5
-        edges = _apart(drawing.borders(partition, labels, pieces))
+        edges = _broken(*drawing.borders(partition, labels, view, pieces))
         traces.append(
             go.Scatter(
                 x=edges[:, 0],
@@ -206,15 +211,17 @@ def _plane_traces(
     return traces, image
 
 
-def _fill_traces(go: Any, partition: Partition, definition: str, pieces: np.ndarray) -> list[Any]:
+def _fill_traces(
+    go: Any, partition: Partition, definition: str, pieces: np.ndarray, view: drawing.Window
+) -> list[Any]:
     """One trace a colour; its lines have the colour too, so that no seams show."""
     colours = drawing.region_colours(partition, definition)[pieces]
     traces = []
     for c, colour in enumerate(REGION_COLOURS):
-        corners, offsets = drawing.piece_polygons(partition, pieces[colours == c])
+        corners, offsets = drawing.piece_polygons(partition, pieces[colours == c], view)
         if not len(corners):
             continue
-        path = np.insert(corners, offsets[1:-1], np.nan, axis=0)
+        path = _broken(corners, offsets)
         traces.append(
             go.Scatter(
                 x=path[:, 0],
@@ -245,8 +252,7 @@ def _hover_traces(
     small = np.setdiff1d(pieces, seen)
     if len(pieces) > CELLS or not len(small):
         return [layer]
-    corners, offsets = drawing.piece_polygons(partition, small)
-    middle = np.add.reduceat(corners, offsets[:-1]) / np.diff(offsets)[:, None]
+    middle = drawing.middles(partition, small, view)
     points = go.Scatter(
         x=middle[:, 0], y=middle[:, 1], mode="markers", marker={"size": 4, "opacity": 0},
         text=_texts(partition, definition, small), hovertemplate="%{text}<extra></extra>", showlegend=False,

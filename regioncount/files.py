@@ -161,6 +161,7 @@ _ARRAYS = {  # name: kind of its numbers, number of axes
     "patterns": ("u", 2), "maps": ("f", 3), "facets": ("i", 2), "facet_border": ("i", 1), "facet_vertices": ("i", 2),
     "vertices": ("f", 2), "offsets": ("i", 1), "piece_vertices": ("i", 1), "breakpoints": ("f", 1),
 }  # fmt: skip
+_CURVED = {"arcs": ("f", 2), "facet_arc": ("i", 1), "interior_points": ("f", 2)}  # only where borders are conics
 
 
 def _dump_partition(partition: Any) -> bytes:
@@ -172,7 +173,8 @@ def _dump_partition(partition: Any) -> bytes:
     }  # fmt: skip
     text = np.frombuffer(_dump_json(about).encode(), dtype=np.uint8)
     stream = io.BytesIO()
-    np.savez_compressed(stream, about=text, **{name: getattr(partition, name) for name in _ARRAYS})
+    names = (*_ARRAYS, *_CURVED) if len(partition.facet_arc) else _ARRAYS
+    np.savez_compressed(stream, about=text, **{name: getattr(partition, name) for name in names})
     return stream.getvalue()
 
 
@@ -189,12 +191,15 @@ def _load_partition(path: Path) -> Any:
     about = _members(about, keys, ())
     if (about["format"], about["version"]) != (_PARTITION, VERSION):
         raise InputError(f"format: expected {_PARTITION!r} version {VERSION}, got {shown(about['format'])}")
-    if set(arrays) != set(_ARRAYS):
-        raise InputError(f"expected the arrays {', '.join(_ARRAYS)}, got {shown(sorted(arrays))}")
-    for name, (kind, axes) in _ARRAYS.items():
+    kinds = _ARRAYS | _CURVED if set(arrays) & set(_CURVED) else _ARRAYS
+    if set(arrays) != set(kinds):
+        raise InputError(f"expected the arrays {', '.join(kinds)}, got {shown(sorted(arrays))}")
+    for name, (kind, axes) in kinds.items():
         array = arrays[name]
         if array.dtype.kind != kind or array.ndim != axes:
             raise InputError(f"{name}: expected {axes} axes of kind {kind!r}, got {array.ndim} of {array.dtype.kind!r}")
+    if kinds is not _ARRAYS:
+        _check_arcs(arrays)
     with located("network: "):
         network = network_from_dict(about["network"])
     with located("domain: "):
@@ -206,6 +211,25 @@ def _load_partition(path: Path) -> Any:
         undecided=about["undecided"],
         decisions=about["decisions"], recorded=about["counts"], **arrays,
     )  # fmt: skip
+
+
+def _check_arcs(arrays: dict[str, np.ndarray]) -> None:
+    """Refuse arcs that are none, or that do not fit the facets and pieces."""
+    shapes = {
+        "arcs": (len(arrays["arcs"]), 3),
+        "facet_arc": (len(arrays["facets"]),),
+        "interior_points": (len(arrays["patterns"]), 2),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            raise InputError(f"{name}: expected shape {shape}, got {arrays[name].shape}")
+        if not np.isfinite(arrays[name]).all():
+            raise InputError(f"{name}: expected finite numbers, got others")
+    if (arrays["arcs"][:, 2] < 0).any():
+        raise InputError(f"arcs: expected weights that are not negative, got {arrays['arcs'][:, 2].min()}")
+    rows = arrays["facet_arc"]
+    if ((rows < -1) | (rows >= len(arrays["arcs"]))).any():
+        raise InputError(f"facet_arc: expected -1 or rows of arcs, below {len(arrays['arcs'])}, got others")
 
 
 # -------------------------------------------------------------------------------- the file system

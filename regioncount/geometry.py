@@ -2,23 +2,30 @@
 
 A piece is given every vertex on its boundary: where neighbours end on one of its edges (T-junctions), the vertex there
 is one of its corners too, so that edges of neighbours match number by number and the pieces are a *coverage* in the
-sense of GEOS: no gap, no overlap, unions by dropping the edges that occur twice.  On the line, pieces are segments of
-the x-axis.  Coordinates are floats; what is counted is counted on exact numbers elsewhere.
+sense of GEOS: no gap, no overlap, unions by dropping the edges that occur twice.  Where borders are arcs of conics, a
+polyline takes the place of each arc, for the pieces on both sides; as long as every piece then is a simple polygon,
+they are a coverage again, since the boundaries of all pieces sum to that of the domain.  On the line, pieces are
+segments of the x-axis.  Coordinates are floats; what is counted is counted on exact numbers elsewhere.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import shapely
 
+from regioncount import arcs
+from regioncount.arcs import Parts, cross
 from regioncount.errors import InputError, shown
 
 if TYPE_CHECKING:
     from regioncount.partition import Partition
 
+FLAT = 1e-4  # how far an arc may be from its polyline, in parts of the domain's width and height
+DEPTH = 12  # an arc has at most 2 ** 12 parts, before those that would cross others are halved
+ROUNDS = 60  # of halving such parts
 SAME_PATTERN = ("activation", "cells")  # definitions whose regions have one activation pattern
 
 
@@ -41,6 +48,12 @@ def walks(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
     InputError
         If the partition is none of the plane.
     """
+    offsets, facet, forward = _walked(partition)
+    return offsets, partition.facet_vertices[facet, np.where(forward, 0, 1)]
+
+
+def _walked(partition: Partition) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """The walks as facets: offsets (n_pieces + 1,), the facets, and whether each is passed from its first end."""
     _plane(partition)
     facets, ends = partition.facets, partition.facet_vertices
     inner = facets[:, 1] >= 0
@@ -53,22 +66,193 @@ def walks(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
     following = np.searchsorted(piece * size + start, piece * size + end)
     offsets = np.searchsorted(piece, np.arange(partition.n_pieces + 1))
     # one step along all walks at a time: as many steps as the longest walk has, over the pieces that still go on
-    vertices = np.empty(len(start), dtype=np.int64)
+    side = np.empty(len(start), dtype=np.int64)
     going, at, step = np.arange(partition.n_pieces), offsets[:-1].copy(), 0
     while len(going):
-        vertices[offsets[going] + step] = start[at]
+        side[offsets[going] + step] = at
         step += 1
         more = offsets[going] + step < offsets[going + 1]
         going, at = going[more], following[at[more]]
-    return offsets, vertices
+    side = order[side]
+    return offsets, np.concatenate([np.arange(len(facets)), np.flatnonzero(inner)])[side], side < len(facets)
 
 
-def polygons(partition: Partition) -> np.ndarray:
+class Outlines(NamedTuple):
+    """Boundaries of pieces as polygons, arcs as polylines; what neighbours share has the same numbers.
+
+    Piece p passes ``points[around[offsets[p]:offsets[p + 1]]]`` counter-clockwise.  Facet f passes the points
+    ``along[spans[f]:spans[f + 1]]``, from its first end to its second.
+    """
+
+    points: np.ndarray
+    offsets: np.ndarray
+    around: np.ndarray
+    spans: np.ndarray
+    along: np.ndarray
+
+
+def outlines(
+    partition: Partition, tolerance: float | None = None, window: tuple[float, float, float, float] | None = None
+) -> Outlines:
+    """The boundaries of the pieces of the plane as polygons, through every vertex on them.
+
+    Every arc becomes a polyline through points of its own, at most ``2 ** DEPTH`` parts long, once for the pieces on
+    both sides.  Where polylines cross though the arcs do not, the parts that do are halved until none is left.
+
+    Parameters
+    ----------
+    partition : Partition
+        Of dimension 2.
+    tolerance : float, optional
+        The farthest that an arc may be from its polyline, in the user's units; by default ``FLAT`` times width and
+        height of the domain, along x and along y, or of the window.
+    window : tuple of float, optional
+        (x from, x to, y from, y to): arcs outside of it may be coarser.
+
+    Raises
+    ------
+    InputError
+        If the partition is none of the plane, or the tolerance is not positive.
+    """
+    offsets, facet, forward = _walked(partition)
+    allowed = _tolerance(partition, tolerance, window)
+    ends = partition.facet_vertices
+    curved = np.flatnonzero(partition.facet_arc >= 0)
+    start, end = partition.vertices[ends[curved]].transpose(1, 0, 2)
+    parts = Parts.of(start, partition.arcs[partition.facet_arc[curved]], end)
+    box = None if window is None else np.array(window, dtype=float).reshape(2, 2).T
+    parts = parts.flat(allowed, DEPTH if box is None else 2 * DEPTH, box)
+    touched = np.zeros(len(ends), dtype=bool)
+    touched[curved] = True
+    for _ in range(ROUNDS):
+        made, part = _rings(partition, offsets, facet, forward, curved, parts)
+        beside = partition.facets[touched]
+        pieces = np.unique(beside[beside >= 0])
+        if box is not None:
+            pieces = pieces[_meets(made, pieces, box)]
+        crossing = _crossing(made, part, pieces, parts)
+        if not crossing.any():
+            break
+        touched[:] = False
+        touched[curved[parts.curve[crossing]]] = True
+        parts = parts.halved(crossing)
+    return made
+
+
+def _tolerance(partition: Partition, tolerance: float | None, window: Any) -> np.ndarray:
+    if tolerance is None:
+        if window is not None:
+            x0, x1, y0, y1 = window
+            return FLAT * np.array([x1 - x0, y1 - y0])
+        low, high = (np.array(side, dtype=float) for side in partition.domain.bounds)
+        return FLAT * (high - low)
+    try:
+        number = float(tolerance)
+    except (TypeError, ValueError):
+        number = 0.0
+    if isinstance(tolerance, bool) or not 0 < number < np.inf:
+        raise InputError(f"tolerance: expected a positive number, got {shown(tolerance)}")
+    return np.array([number, number])
+
+
+def _rings(
+    partition: Partition, offsets: np.ndarray, facet: np.ndarray, forward: np.ndarray, curved: np.ndarray, parts: Parts
+) -> tuple[Outlines, np.ndarray]:
+    """The outlines with arcs cut as given, and the part that leads from each point of ``around`` to the next, or −1."""
+    ends, n = partition.facet_vertices, len(partition.facets)
+    number, first = np.ones(n, dtype=np.int64), np.full(n, -1, dtype=np.int64)
+    number[curved] = np.bincount(parts.curve, minlength=len(curved))
+    first[curved] = np.searchsorted(parts.curve, np.arange(len(curved)))
+    points = np.concatenate([partition.vertices, parts.end])
+    inside = len(partition.vertices)  # the end of part k is point inside + k; that of an arc's last part is a vertex
+    # the facets themselves: one point more than parts
+    spans = np.concatenate([[0], np.cumsum(number + 1)])
+    row = np.repeat(np.arange(n), number + 1)
+    along = inside + first[row] + np.arange(spans[-1]) - spans[row] - 1
+    along[spans[:-1]], along[spans[1:] - 1] = ends[:, 0], ends[:, 1]
+    # along the walks each facet but for its last point, the first of the next one
+    many = number[facet]
+    begins = np.concatenate([[0], np.cumsum(many)])
+    side = np.repeat(np.arange(len(facet)), many)
+    within = np.arange(begins[-1]) - begins[side]
+    f = facet[side]
+    index = along[np.where(forward[side], spans[f] + within, spans[f + 1] - 1 - within)]
+    part = np.where(first[f] < 0, -1, first[f] + np.where(forward[side], within, number[f] - 1 - within))
+    return Outlines(points, begins[offsets], index, spans, along), part
+
+
+def _meets(made: Outlines, pieces: np.ndarray, box: np.ndarray) -> np.ndarray:
+    """Whether the bounding boxes of some pieces meet a box."""
+    if not len(pieces):
+        return np.zeros(0, dtype=bool)
+    at = made.points[made.around]
+    low, high = np.minimum.reduceat(at, made.offsets[:-1]), np.maximum.reduceat(at, made.offsets[:-1])
+    return np.asarray(((low[pieces] <= box[1]) & (high[pieces] >= box[0])).all(axis=1))
+
+
+def _crossing(made: Outlines, part: np.ndarray, pieces: np.ndarray, parts: Parts) -> np.ndarray:
+    """The parts, (m,) bool, to halve, of polygons that are not simple or clockwise.
+
+    Only the chord of an arc that bulges out of its piece cuts into the piece, so of two edges that cross it is such a
+    one, the longer of two.  Halving the other too would bring it nearer, and never end where both touch at a corner.
+    """
+    chosen = np.zeros(len(parts.curve), dtype=bool)
+    size = np.diff(made.offsets)[pieces]
+    bad = size < 3
+    if (~bad).any():
+        whole = _polygons(made, pieces[~bad])
+        bad[~bad] = ~(shapely.is_valid(whole) & shapely.is_ccw(shapely.get_exterior_ring(whole)))
+    bow, step = parts.bow(), parts.end - parts.start
+    length, right = np.hypot(*step.T), cross(bow, step) > 0
+    for piece in pieces[bad]:
+        ring = slice(made.offsets[piece], made.offsets[piece + 1])
+        own, index = part[ring], made.around[ring]
+        curved = own >= 0
+        # how far an edge is to blame: longer is worse, and bulging out of the piece worse than any length
+        forward = (made.points[np.roll(index, -1)] == parts.end[own]).all(axis=1)
+        blame = np.where(curved, np.where(right[own] == forward, 2.0, 1.0), 0.0)
+        blame += np.where(curved, length[own] / (1 + length[own].max(initial=0.0)), 0.0)
+        found = np.zeros(0, dtype=np.int64)
+        if len(own) > 3:
+            a, b = _crossings(made.points[index])
+            found = np.where(blame[a] >= blame[b], a, b)
+        if not curved[found].any():
+            found = np.flatnonzero(blame == blame.max())
+        chosen[own[found[curved[found]]]] = True
+    return chosen
+
+
+def _crossings(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of edges of a polygon that have a common point though they are no neighbours."""
+    n = len(points)
+    edges = shapely.linestrings(np.stack([points, np.roll(points, -1, axis=0)], axis=1))
+    a, b = shapely.STRtree(edges).query(edges, predicate="intersects")
+    far = (b - a > 1) & (b - a < n - 1)
+    return a[far], b[far]
+
+
+def _polygons(made: Outlines, pieces: np.ndarray | None = None) -> np.ndarray:
+    """Outlines as shapely polygons; those of some pieces."""
+    first, size = made.offsets[:-1], np.diff(made.offsets)
+    if pieces is not None:
+        first, size = first[pieces], size[pieces]
+    # rings close: each walk once more through its first point
+    rings = np.concatenate([[0], np.cumsum(size + 1)])
+    row = np.repeat(np.arange(len(size)), size + 1)
+    within = np.arange(rings[-1]) - rings[row]
+    within[rings[1:] - 1] = 0
+    corners = made.points[made.around[first[row] + within]]
+    return shapely.from_ragged_array(shapely.GeometryType.POLYGON, corners, (rings, np.arange(len(rings))))
+
+
+def polygons(partition: Partition, tolerance: float | None = None) -> np.ndarray:
     """The pieces as shapely geometries: polygons, a coverage of the domain; on the line segments of the x-axis.
 
     Parameters
     ----------
     partition : Partition
+    tolerance : float, optional
+        How far arcs may be from the polylines drawn for them, see :func:`outlines`.
 
     Returns
     -------
@@ -84,15 +268,28 @@ def polygons(partition: Partition) -> np.ndarray:
     """
     if partition.dim == 1:
         return _segments(partition.breakpoints[:-1], partition.breakpoints[1:])
-    offsets, vertices = walks(partition)
-    # rings close: each walk once more through its first vertex
-    lengths = np.diff(offsets) + 1
-    rings = np.concatenate([[0], np.cumsum(lengths)])
-    row = np.repeat(np.arange(len(lengths)), lengths)
-    within = np.arange(rings[-1]) - rings[row]
-    within[rings[1:] - 1] = 0
-    corners = partition.vertices[vertices[offsets[row] + within]]
-    return shapely.from_ragged_array(shapely.GeometryType.POLYGON, corners, (rings, np.arange(len(rings))))
+    return _polygons(outlines(partition, tolerance))
+
+
+def boxes(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
+    """Least and greatest coordinates of boxes around the pieces of the plane, two (n_pieces, 2)."""
+    offsets, facet, _ = _walked(partition)
+    ends = partition.vertices[partition.facet_vertices]
+    low, high = ends.min(axis=1), ends.max(axis=1)
+    curved = np.flatnonzero(partition.facet_arc >= 0)
+    if len(curved):
+        middle = partition.arcs[partition.facet_arc[curved]]
+        low[curved], high[curved] = arcs.boxes(ends[curved, 0], middle, ends[curved, 1])
+    return np.minimum.reduceat(low[facet], offsets[:-1]), np.maximum.reduceat(high[facet], offsets[:-1])
+
+
+def inside(partition: Partition, pieces: np.ndarray) -> np.ndarray:
+    """A point inside each of some pieces of the plane, (len(pieces), 2)."""
+    if len(partition.interior_points):
+        return partition.interior_points[pieces]
+    if not len(pieces):
+        return np.zeros((0, 2))
+    return shapely.get_coordinates(shapely.point_on_surface(_polygons(outlines(partition), pieces)))
 
 
 def _segments(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -103,6 +300,8 @@ def _segments(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 def areas(partition: Partition) -> np.ndarray:
     """The areas of the pieces, on the line their lengths, (n_pieces,), in the user's units.
 
+    Of pieces with arcs as borders too: what lies between an arc and its chord has a closed form.
+
     Examples
     --------
     >>> import regioncount as rc
@@ -112,10 +311,22 @@ def areas(partition: Partition) -> np.ndarray:
     """
     if partition.dim == 1:
         return np.diff(partition.breakpoints)
-    return shapely.area(polygons(partition))
+    offsets, facet, forward = _walked(partition)
+    piece = np.repeat(np.arange(partition.n_pieces), np.diff(offsets))
+    ends = partition.vertices[partition.facet_vertices[facet]]
+    ends[~forward] = ends[~forward, ::-1]
+    base = ends[offsets[:-1], 0][piece]  # areas of triangles from a corner: no digits are lost far from the origin
+    out = np.bincount(piece, cross(ends[:, 0] - base, ends[:, 1] - base), minlength=partition.n_pieces) / 2
+    curved = np.flatnonzero(partition.facet_arc >= 0)
+    if len(curved):
+        start, end = partition.vertices[partition.facet_vertices[curved]].transpose(1, 0, 2)
+        extra = np.zeros(len(partition.facets))
+        extra[curved] = arcs.areas(start, partition.arcs[partition.facet_arc[curved]], end)
+        out += np.bincount(piece, np.where(forward, 1, -1) * extra[facet], minlength=partition.n_pieces)
+    return out
 
 
-def regions(partition: Partition, definition: str = "linear") -> np.ndarray:
+def regions(partition: Partition, definition: str = "linear", tolerance: float | None = None) -> np.ndarray:
     """The regions of a definition, one geometry each, holes kept; several parts where a region is not connected.
 
     Parameters
@@ -123,6 +334,8 @@ def regions(partition: Partition, definition: str = "linear") -> np.ndarray:
     partition : Partition
     definition : str
         One of ``regioncount.DEFINITIONS``.
+    tolerance : float, optional
+        How far arcs may be from the polylines drawn for them, see :func:`outlines`.
 
     Returns
     -------
@@ -145,7 +358,7 @@ def regions(partition: Partition, definition: str = "linear") -> np.ndarray:
     n = int(labels.max()) + 1
     if partition.dim == 1:
         return _joined_segments(partition.breakpoints, labels, n)
-    pieces = polygons(partition)
+    pieces = polygons(partition, tolerance)
     order = np.argsort(labels, kind="stable")
     number = np.bincount(labels, minlength=n)
     out = np.empty(n, dtype=object)
@@ -173,7 +386,7 @@ def _joined_segments(breakpoints: np.ndarray, labels: np.ndarray, n: int) -> np.
     return out
 
 
-def geojson(partition: Partition, definition: str = "linear") -> dict[str, Any]:
+def geojson(partition: Partition, definition: str = "linear", tolerance: float | None = None) -> dict[str, Any]:
     """The regions of a definition as a GeoJSON FeatureCollection (RFC 7946, coordinates those of the domain).
 
     Every feature has the properties ``region`` (number from 0), ``definition``, ``pieces`` (how many), ``area`` (length
@@ -185,6 +398,8 @@ def geojson(partition: Partition, definition: str = "linear") -> dict[str, Any]:
     partition : Partition
     definition : str
         One of ``regioncount.DEFINITIONS``.
+    tolerance : float, optional
+        How far arcs may be from the polylines drawn for them, see :func:`outlines`.
 
     Returns
     -------
@@ -197,7 +412,7 @@ def geojson(partition: Partition, definition: str = "linear") -> dict[str, Any]:
         If the definition is unknown, or a map has no finite floats.
     """
     labels = partition.labels(definition)
-    shapes = regions(partition, definition)
+    shapes = regions(partition, definition, tolerance)
     if partition.dim == 2:
         shapes = shapely.orient_polygons(shapes)
     _, first, number = np.unique(labels, return_index=True, return_counts=True)

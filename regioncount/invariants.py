@@ -7,7 +7,11 @@ origin.  A *side* is a facet as one of its pieces has it: (piece, start, end), c
 
 The topology is tested exactly, on numbers of vertices: the sides of a piece are one closed walk through all its
 corners, and in the plane V − facets + n = 1 (facets end at every T-junction, so they are the edges of a subdivision
-of a disc).  Choices and maps are compared with ``Network``, which shares no geometry with the engines; the borders
+of a disc).  Where borders are arcs of conics, pieces need not be convex: areas inside the walks, arcs included, must be
+positive and sum to the domain's, the walk around a piece must go once around its interior point, walks around other
+pieces must not, and just beside facets, on both sides, the network must choose as the pieces there do.
+
+Choices and maps are compared with ``Network``, which shares no geometry with the engines; the borders of convex pieces
 with exact score differences.
 """
 
@@ -19,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regioncount import arcs
 from regioncount.domain import Interval
 from regioncount.lowering import BIT, Composer
 from regioncount.network import Attention
@@ -49,11 +54,15 @@ def check(partition: Partition) -> None:
     if partition.dim == 1:
         _line(partition)
         points, thick = _inside_intervals(partition, frame)
+    elif _curved(partition):
+        points, thick = _Curves.of(partition, frame).check(partition, frame)
     else:
         polygons = _Polygons.of(partition, frame)
         if frame.resolved:
             _polygons(polygons, frame)
-        _facets(partition, polygons, frame)
+        sides = _facets(partition)
+        if frame.resolved:
+            _lengths(partition, polygons, *sides, frame)
         points, thick = polygons.centroids(), polygons.area > 4 * frame.tolerance * polygons.perimeter
     _patterns(partition)
     maps = _Maps.of(partition, frame)
@@ -61,8 +70,14 @@ def check(partition: Partition) -> None:
         if not any(isinstance(layer, Attention) for layer in partition.network.layers):
             _continuity(partition, maps, frame)
         _network(partition, points, thick, maps, frame)
-        _borders(partition, frame)
+        if not _curved(partition):
+            _borders(partition, frame)
     _regions(partition, maps)
+
+
+def _curved(p: Partition) -> bool:
+    """Whether pieces come from an engine that makes arcs; they need not be convex then."""
+    return len(p.facet_arc) > 0
 
 
 def _expect(ok: Any, what: str, where: str = "piece") -> None:
@@ -133,6 +148,9 @@ def _shapes(p: Partition) -> None:
             "vertices": ("f", (None, 2)),
             "offsets": ("i", (n + 1,)),
             "piece_vertices": ("i", (None,)),
+            "arcs": ("f", (None if _curved(p) else 0, 3)),
+            "facet_arc": ("i", (len(p.facets) if _curved(p) else 0,)),
+            "interior_points": ("f", (n if _curved(p) else 0, 2)),
         }
     for name, (kind, shape) in wanted.items():
         array = getattr(p, name)
@@ -152,6 +170,10 @@ def _shapes(p: Partition) -> None:
         "it lies on the domain's boundary on both accounts or on none",
         "facet",
     )
+    if _curved(p):
+        _expect((p.facet_arc >= -1) & (p.facet_arc < len(p.arcs)), "its arc is a row of arcs or -1", "facet")
+        _expect(p.arcs[:, 2] >= 0, "its weight is not negative", "arc")
+        _expect((p.facets[:, 1] >= 0) | (p.facet_arc < 0), "on the domain's boundary it is straight", "facet")
 
 
 def _columns(p: Partition) -> int:
@@ -188,6 +210,12 @@ def _inside_intervals(p: Partition, frame: _Frame) -> tuple[np.ndarray, np.ndarr
 # ------------------------------------------------------------------------------------------------ the plane
 
 
+def _corners(p: Partition, least: int, word: str) -> None:
+    _expect(p.offsets[0] == 0 and p.offsets[-1] == len(p.piece_vertices), "offsets span piece_vertices", "row")
+    _expect(np.diff(p.offsets) >= least, f"it has at least {word} corners")
+    _expect((p.piece_vertices >= 0) & (p.piece_vertices < len(p.vertices)), "it is a vertex", "corner")
+
+
 @dataclass(frozen=True)
 class _Polygons:
     """Polygons flat: edge e of ``piece[e]`` leads from ``start[e]`` by ``step[e]``; ``xy`` (V, 2) the vertices."""
@@ -205,9 +233,7 @@ class _Polygons:
     @classmethod
     def of(cls, p: Partition, frame: _Frame) -> _Polygons:
         sizes = np.diff(p.offsets)
-        _expect(p.offsets[0] == 0 and p.offsets[-1] == len(p.piece_vertices), "offsets span piece_vertices", "row")
-        _expect(sizes >= 3, "it has at least three corners")
-        _expect((p.piece_vertices >= 0) & (p.piece_vertices < len(p.vertices)), "it is a vertex", "corner")
+        _corners(p, 3, "three")
         xy = frame.inward(p.vertices)
         piece = np.repeat(np.arange(p.n_pieces), sizes)
         after = np.arange(1, len(piece) + 1)
@@ -239,16 +265,20 @@ def _polygons(polygons: _Polygons, frame: _Frame) -> None:
     _expect(convex, "it is convex and counter-clockwise")
     # a piece smaller than floats resolve may have no area, or seem turned by rounding
     _expect(polygons.area >= -frame.tolerance * polygons.perimeter, "its area is positive")
+    _whole(polygons.area.sum(), frame)
+
+
+def _whole(total: float, frame: _Frame) -> None:
     corners = frame.corners
     whole = _cross(corners - corners[0], np.roll(corners, -1, axis=0) - corners[0]).sum() / 2
-    total = polygons.area.sum()
     if abs(total - whole) > whole * frame.tolerance:
         raise AssertionError(
             f"the areas of the pieces sum to {total / whole:.17g} times the domain's area, not to 1 time"
         )
 
 
-def _facets(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
+def _facets(p: Partition) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Check the topology; returns the sides: pieces, first and last vertices."""
     ends = p.facet_vertices
     _expect(((ends >= 0) & (ends < len(p.vertices))).all(axis=1), "its ends are vertices", "facet")
     _expect(ends[:, 0] != ends[:, 1], "its ends are two vertices", "facet")
@@ -260,14 +290,19 @@ def _facets(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
     start = np.concatenate([ends[:, 0], ends[inner, 1]])
     end = np.concatenate([ends[:, 1], ends[inner, 0]])
     _sides(p, piece, start, end)
-    if not frame.resolved:
-        return
+    return piece, start, end
+
+
+def _lengths(
+    p: Partition, polygons: _Polygons, piece: np.ndarray, start: np.ndarray, end: np.ndarray, frame: _Frame
+) -> None:
+    """Facets cover the boundaries of convex pieces and of the domain."""
     length = np.hypot(*(polygons.xy[end] - polygons.xy[start]).T)
     covered = np.bincount(piece, length, minlength=p.n_pieces)
     slack = frame.tolerance * (1 + np.bincount(piece, minlength=p.n_pieces))
     _expect(np.abs(covered - polygons.perimeter) <= slack, "its facets are as long as its boundary")
     _on_boundary(polygons, piece, polygons.xy[start], frame)
-    _outer(p, polygons, frame)
+    _outer(p, polygons.xy, frame)
 
 
 def _sides(p: Partition, piece: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
@@ -303,7 +338,7 @@ def _on_boundary(polygons: _Polygons, piece: np.ndarray, point: np.ndarray, fram
     _expect(off == 0, "its facets end on its boundary")
 
 
-def _outer(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
+def _outer(p: Partition, xy: np.ndarray, frame: _Frame) -> None:
     """Facets on the domain's boundary lie on the edge that they name, and cover all edges."""
     outer = np.flatnonzero(p.facets[:, 1] < 0)
     edge = -1 - p.facet_border[outer]
@@ -311,13 +346,116 @@ def _outer(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
     step = np.roll(frame.corners, -1, axis=0) - frame.corners
     length = np.hypot(*step.T)
     for k in range(2):
-        away = polygons.xy[p.facet_vertices[outer, k]] - frame.corners[edge]
+        away = xy[p.facet_vertices[outer, k]] - frame.corners[edge]
         on = np.abs(_cross(step[edge], away)) <= frame.tolerance * length[edge]
         _expect(on, "it lies on the edge of the domain that it names", "boundary facet")
-    ends = polygons.xy[p.facet_vertices[outer]]
+    ends = xy[p.facet_vertices[outer]]
     found = np.bincount(edge, np.hypot(*(ends[:, 1] - ends[:, 0]).T), minlength=len(length))
     slack = frame.tolerance * (1 + np.bincount(edge, minlength=len(length)))
     _expect(np.abs(found - length) <= slack, "boundary facets cover it once", "edge of the domain")
+
+
+# ------------------------------------------------------------------------------------------------ the plane, with arcs
+
+
+@dataclass(frozen=True)
+class _Curves:
+    """Sides of pieces as curves: side s leads around ``piece[s]`` from ``start[s]`` to ``end[s]``, an arc with
+    ``middle[s]`` where ``bent[s]``, all in the domain's own coordinates.
+    """
+
+    xy: np.ndarray
+    facet: np.ndarray
+    piece: np.ndarray
+    start: np.ndarray
+    middle: np.ndarray
+    end: np.ndarray
+    bent: np.ndarray
+    points: np.ndarray  # (n, 2), one inside each piece
+
+    @classmethod
+    def of(cls, p: Partition, frame: _Frame) -> _Curves:
+        _corners(p, 2, "two")
+        piece, start, end = _facets(p)
+        _one_walk(p, piece, start, end)
+        facet = np.concatenate([np.arange(len(p.facets)), np.flatnonzero(p.facets[:, 1] >= 0)])
+        centre, half = (np.array([float(x) for x in part]) for part in (frame.centre, frame.half))
+        rows = np.zeros((len(p.facets), 3))
+        rows[p.facet_arc >= 0] = p.arcs[p.facet_arc[p.facet_arc >= 0]]
+        rows[:, :2] = (rows[:, :2] - rows[:, 2:] * centre) / half
+        xy = frame.inward(p.vertices)
+        bent = p.facet_arc[facet] >= 0
+        return cls(xy, facet, piece, xy[start], rows[facet], xy[end], bent, frame.inward(p.interior_points))
+
+    def check(self, p: Partition, frame: _Frame) -> tuple[np.ndarray, np.ndarray]:
+        """Check areas, interior points and facets; returns the points, and which pieces are thick."""
+        area, length = self._sizes(p.n_pieces)
+        thick = area > 4 * frame.tolerance * length
+        if frame.resolved:
+            _expect(area >= -frame.tolerance * length, "its area is positive")
+            _whole(area.sum(), frame)
+            _outer(p, self.xy, frame)
+            own = self._around(self.points, np.arange(p.n_pieces))
+            _expect((own == 1) | ~thick, "its boundary goes once around its interior point")
+            self._apart(p, thick)
+            self._beside(p, frame)
+        return self.points, thick
+
+    def _sizes(self, n: int) -> tuple[np.ndarray, np.ndarray]:
+        """Areas, arcs included, and no less than the lengths of the boundaries."""
+        base = np.zeros((n, 2))
+        base[self.piece] = self.start
+        a, b = self.start - base[self.piece], self.end - base[self.piece]
+        area = _cross(a, b) / 2
+        area[self.bent] += arcs.areas(self.start[self.bent], self.middle[self.bent], self.end[self.bent])
+        low, high = arcs.boxes(self.start, self.middle, self.end)
+        length = np.where(self.bent, 2 * (high - low).sum(axis=1), np.hypot(*(self.end - self.start).T))
+        return np.bincount(self.piece, area, minlength=n), np.bincount(self.piece, length, minlength=n)
+
+    def _around(self, points: np.ndarray, pieces: np.ndarray) -> np.ndarray:
+        """How often the boundaries of pieces go around points."""
+        return arcs.around(points, pieces, self.piece, self.start, self.middle, self.end, self.bent)
+
+    def _apart(self, p: Partition, thick: np.ndarray) -> None:
+        """No other piece goes around the interior points of a sample."""
+        chosen = np.random.default_rng(0).permutation(np.flatnonzero(thick))[:EXACT_SAMPLE]
+        for piece in np.sort(chosen):
+            around = self._around(np.tile(self.points[piece], (p.n_pieces, 1)), np.arange(p.n_pieces))
+            around[piece] -= 1
+            _expect(around == 0, f"its boundary does not go around the interior point of piece {piece}")
+
+    def _beside(self, p: Partition, frame: _Frame) -> None:
+        """Just inside the middle of each side of a sample the pattern is that of its piece."""
+        chosen = np.arange(len(self.piece))
+        if len(chosen) > SAMPLE:
+            chosen = np.sort(np.random.default_rng(0).choice(chosen, SAMPLE, replace=False))
+        step = self.end[chosen] - self.start[chosen]
+        far = np.hypot(*step.T)
+        inward = np.stack([-step[:, 1], step[:, 0]], axis=1) / np.maximum(far, 1e-300)[:, None]
+        on = arcs.points(self.start[chosen], self.middle[chosen], self.end[chosen], 0.5)  # (P + R) / 2 where straight
+        points = on + 100 * frame.tolerance * inward
+        # where the piece is thinner than this, the point is in none of it
+        seen = np.flatnonzero(self._around(points, self.piece[chosen]) == 1)
+        x = frame.outward(points[seen])
+        wrong = (p.network.activation_pattern(x) != p.patterns[self.piece[chosen[seen]]]).any(axis=1)
+        ok = np.ones(len(p.facets), dtype=bool)
+        ok[self.facet[chosen[seen[wrong]]]] = False
+        _expect(ok, "close to it the pattern is the network's on both sides", "facet")
+
+
+def _one_walk(p: Partition, piece: np.ndarray, start: np.ndarray, end: np.ndarray) -> None:
+    """The sides of each piece, which follow one another, are one closed walk and not several."""
+    size = np.int64(len(p.vertices))
+    order = np.argsort(piece * size + start, kind="stable")
+    following = np.searchsorted((piece * size + start)[order], (piece * size + end)[order])
+    first = np.searchsorted(piece[order], np.arange(p.n_pieces))
+    many = np.bincount(piece, minlength=p.n_pieces)
+    at, steps, going = first.copy(), np.zeros(p.n_pieces, dtype=np.int64), np.flatnonzero(many)
+    while len(going):
+        at[going] = following[at[going]]
+        steps[going] += 1
+        going = going[at[going] != first[going]]
+    _expect((steps == many) & (many > 0), "its facets are one closed walk around it")
 
 
 # ------------------------------------------------------------------------------------------------ patterns and maps
@@ -325,6 +463,8 @@ def _outer(p: Partition, polygons: _Polygons, frame: _Frame) -> None:
 
 def _patterns(p: Partition) -> None:
     inner = p.facets[:, 1] >= 0
+    if _curved(p):  # facets may cut a cell, and a pattern may have several cells
+        return
     a, b = p.facets[inner].T
     differ = (p.patterns[a] != p.patterns[b]).any(axis=1)
     which = np.flatnonzero(inner)[~differ]

@@ -127,14 +127,15 @@ def _plane(figure: Any, axes: Axes, partition: Partition, shade: drawing.Shade, 
             axes.imshow(palette.astype(np.uint8)[colours], **options)
     else:
         pieces = np.arange(partition.n_pieces)
-        corners, offsets = drawing.piece_polygons(partition, pieces)
+        corners, offsets = drawing.piece_polygons(partition, pieces, view)
         colours = np.array(REGION_COLOURS)[drawing.region_colours(partition, shade.definition)]
         polygons = np.split(corners, offsets[1:-1])
         axes.add_collection(PolyCollection(polygons, facecolors=colours, edgecolors="face", linewidths=0.3))
     if not many:
-        lines = drawing.borders(partition, partition.labels(shade.definition))
-        thin = 0.35 if len(lines) < 2000 else 0.15
-        axes.add_collection(LineCollection(list(lines), colors="#222222", linewidths=thin, capstyle="round"))
+        points, offsets = drawing.borders(partition, partition.labels(shade.definition), view)
+        thin = 0.35 if len(offsets) <= 2000 else 0.15
+        lines = np.split(points, offsets[1:-1])
+        axes.add_collection(LineCollection(lines, colors="#222222", linewidths=thin, capstyle="round"))
 
 
 def _graph(axes: Axes, partition: Partition, shade: drawing.Shade) -> None:

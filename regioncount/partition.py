@@ -268,6 +268,14 @@ class Partition:
         In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.
     breakpoints : ndarray (n_pieces + 1,)
         In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1.
+    arcs : ndarray (n_arcs, 3), facet_arc : ndarray of int (n_facets,)
+        Where cells of the plane are bounded by conics: facet f is straight where ``facet_arc[f]`` is −1, otherwise it
+        leads from P to R, the vertices at its ends, as the rational quadratic Bezier curve with the row (X, Y, w) of
+        ``arcs``, w ≥ 0, in the middle: p(t) = ((1−t)² P + 2t(1−t) (X, Y) + t² R) / ((1−t)² + 2t(1−t) w + t²).  Pieces
+        may then have two corners, need not be convex, and some facets only cut a cell: the patterns on their two sides
+        are equal.  Without conics both are empty.
+    interior_points : ndarray (n_pieces, 2)
+        Where cells are bounded by conics, a point inside each piece; otherwise empty.
     depth_profile : list of dict
         As in :class:`CountResult`.
     undecided : int
@@ -292,6 +300,9 @@ class Partition:
     offsets: np.ndarray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     piece_vertices: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
     breakpoints: np.ndarray = field(default_factory=lambda: np.zeros(0))
+    arcs: np.ndarray = field(default_factory=lambda: np.zeros((0, 3)))
+    facet_arc: np.ndarray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
+    interior_points: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     decisions: dict[str, int] = field(default_factory=dict)
     recorded: dict[str, int] | None = None
     _source: Any = None
@@ -408,7 +419,14 @@ class _Labels(dict):
         return _first_seen(np.unique(keys, return_inverse=True)[1].ravel())
 
     def _cells(self) -> np.ndarray:
-        return np.arange(self.partition.n_pieces)  # neighbours always differ in their pattern
+        n, facets = self.partition.n_pieces, self.partition.facets
+        if self.partition.dim == 1:  # neighbours always differ in their pattern
+            return np.arange(n)
+        patterns = self["activation"]
+        if int(patterns.max(initial=-1)) + 1 == n:
+            return np.arange(n)
+        inner = facets[facets[:, 1] >= 0]
+        return _joined(n, inner[patterns[inner[:, 0]] == patterns[inner[:, 1]]])
 
     def _affine_maps(self) -> np.ndarray:
         partition, source = self.partition, self.partition._source

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from regioncount.arcs import around
 from regioncount.definitions import DEFINITIONS
 from regioncount.errors import InputError
 from regioncount.invariants import check
@@ -57,7 +58,7 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     _near_corners(fresh)
     _exact_maps(fresh)
     counts = fresh.counts()
-    if fresh.dim == 2 and counts["activation"] != fresh.n_pieces:
+    if fresh.dim == 2 and not len(fresh.facet_arc) and counts["activation"] != fresh.n_pieces:
         raise InputError("the partition does not hold: two pieces in the plane have one activation pattern")
     for name in DEFINITIONS:
         recorded = (partition.recorded or counts).get(name)
@@ -84,11 +85,16 @@ def _near_corners(partition: Partition) -> None:
     else:
         corners = partition.vertices[partition.piece_vertices]
         piece = np.repeat(np.arange(partition.n_pieces), np.diff(partition.offsets))
-    size = np.bincount(piece)
-    middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
+    if len(partition.facet_arc):
+        middle = partition.interior_points[piece]
+    else:
+        size = np.bincount(piece)
+        middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
     points = corners + STEP * (middle - corners)
     low, high = (np.array(side) for side in partition.domain.bounds)
     clear = (np.abs(points - corners) / (high - low)).max(axis=1) > FLOATS
+    if len(partition.facet_arc):  # pieces need not be convex
+        clear &= _inside(partition, piece, points)
     patterns = partition.network.activation_pattern(points[clear])
     wrong = np.flatnonzero((patterns != partition.patterns[piece[clear]]).any(axis=1))
     if len(wrong):
@@ -96,6 +102,18 @@ def _near_corners(partition: Partition) -> None:
         raise InputError(
             f"the partition does not hold: piece {at}: near its corner, at {where}, the pattern is another"
         )
+
+
+def _inside(partition: Partition, piece: np.ndarray, points: np.ndarray) -> np.ndarray:
+    """Whether points are inside their pieces, some of whose borders are arcs."""
+    facets, ends = partition.facets, partition.vertices[partition.facet_vertices]
+    inner = facets[:, 1] >= 0
+    owner = np.concatenate([facets[:, 0], facets[inner, 1]])
+    start, end = np.concatenate([ends, ends[inner, ::-1]]).transpose(1, 0, 2)
+    row = np.concatenate([partition.facet_arc, partition.facet_arc[inner]])
+    middle = np.zeros((len(row), 3))
+    middle[row >= 0] = partition.arcs[row[row >= 0]]
+    return around(points, piece, owner, start, middle, end, row >= 0) == 1
 
 
 def _exact_maps(partition: Partition) -> None:

@@ -8,9 +8,12 @@ import subprocess
 import sys
 import threading
 import time
+from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
+from curved import circles
 
 import regioncount as rc
 from regioncount import bounds, cli, sweep
@@ -24,6 +27,8 @@ PARAMETERS: dict[str, dict[str, Any]] = {
     "random-relu": {"widths": "2,8,8,1", "seed": 3},
     "random-maxout": {"widths": "2, 5, 1", "rank": 3, "seed": 2},
     "random-transformer": {"tokens": 3, "layers": 1, "heads": 1, "hidden": 4, "seed": 1},
+    "conic-transformer": {"tokens": 2, "layers": 1, "heads": 1, "hidden": 2, "seed": 1},
+    "conic-example": {"example": "two circles"},
 }
 
 
@@ -85,8 +90,13 @@ def test_depth_curve_refuses(arguments: tuple[Any, ...], named: str) -> None:
 @pytest.mark.parametrize("family", data.FAMILIES)
 def test_counts_are_those_of_the_core(family: str) -> None:
     parameters = PARAMETERS[family]
-    network = rc.constructions.build(family, **parameters, **data.FIXED.get(family, {}))
-    partition = rc.subdivide(network, "-1:1,-1:1")
+    network = data.built(family, **parameters)
+    try:
+        partition = rc.subdivide(network, "-1:1,-1:1")
+    except NeedsConicEngine:
+        with pytest.raises(NeedsConicEngine, match="quadratic"):
+            data.counted(family, **parameters)
+        pytest.skip("needs an engine for conics")
     counted = data.counted(family, **parameters, unused=None)
     assert counted.counts == partition.counts()
     assert counted.partition.n_pieces == partition.n_pieces
@@ -114,6 +124,8 @@ def test_counts_are_those_of_the_core(family: str) -> None:
         ("random-maxout", {"rank": 0}, "rank: "),
         ("random-transformer", {"tokens": 9}, "tokens: "),
         ("random-transformer", {"hidden": True}, "hidden: "),
+        ("conic-example", {"example": "cube"}, "example: expected one of ellipse, "),
+        ("conic-example", {"example": None}, "example: "),
     ],
 )
 def test_counted_refuses(family: str, change: dict[str, Any], message: str) -> None:
@@ -129,9 +141,23 @@ def test_counted_refuses_too_many_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_counted_refuses_quadratic_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(data.FIXED, "random-transformer", {"input_dim": 2, "queries": "free"})
+    def refused(*arguments: Any, **named: Any) -> Any:
+        raise NeedsConicEngine("head 0")
+
+    monkeypatch.setattr("regioncount.partition.subdivide", refused)
     with pytest.raises(NeedsConicEngine, match="quadratic"):
-        data.counted("random-transformer", tokens=3, layers=1, heads=1, hidden=4, seed=987)
+        data.counted("conic-transformer", tokens=3, layers=1, heads=1, hidden=4, seed=987)
+
+
+@pytest.mark.parametrize("example", data.EXAMPLES)
+def test_examples_choose_by_the_sign_of_their_scores(example: str) -> None:
+    x, y = np.random.default_rng(0).uniform(-1, 1, (2, 200))
+    form = np.stack([x * x, x * y, y * y, x, y, np.ones(200)])
+    on = np.array([[float(Fraction(c)) for c in score] for score in data.EXAMPLES[example]]) @ form > 0
+    network = data.built("conic-example", example=example)
+    value = (on * np.arange(1, len(on) + 1)[:, None]).sum(axis=0) * (x + y)
+    np.testing.assert_allclose(network.evaluate(np.stack([x, y], axis=1))[:, 0], value, atol=1e-12)
+    assert (on.any(axis=1) & ~on.all(axis=1)).all()
 
 
 def test_threads_share_one_computation() -> None:
@@ -205,6 +231,15 @@ def test_partition_figure_of_every_colour(color_by: str) -> None:
     figure = views.partition_figure(data.counted("random-relu", **PARAMETERS["random-relu"]), color_by)
     assert len(figure.data) + len(figure.layout.shapes) > 1
     assert figure.layout.width is None and figure.layout.height is None
+
+
+@pytest.mark.parametrize("color_by", views.COLOURS)
+def test_partition_figure_of_curved_cells(color_by: str) -> None:
+    partition = circles()
+    figure = views.partition_figure(data.Counted(partition, partition.counts(), 0.1), color_by)
+    lines = figure.layout.shapes[-1]
+    assert lines.layer == "above" and lines.path.count("M") == 6 + 6, "the boundary and six arcs, no walls"
+    assert lines.path.count("L") > 100
 
 
 def test_card_shows_every_count_with_its_meaning() -> None:
