@@ -429,6 +429,8 @@ def conic_run(
 class _ConicRun(PolygonRun):
     """The polygon engine, handing pieces on which a score is quadratic to the conic kernel."""
 
+    judge_type = ConicJudge
+    method = "conic"
     SLABS, PRINTS = 48, 1 << 14
 
     def __init__(
@@ -439,7 +441,6 @@ class _ConicRun(PolygonRun):
 
         self.conic = conic
         self.everywhere = everywhere
-        self.judge_type = ConicJudge
         super().__init__(lowered, domain, emit, max_pieces, exact, shear)
         self._allocate_conic(emit, interval.N_PRINTS)
 

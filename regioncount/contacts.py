@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -180,7 +181,7 @@ def find_facets(outline: MixedOutline) -> tuple[Facets, np.ndarray]:
     borders = np.stack([starts[:-1:2], starts[1::2], starts[2::2]], axis=1)
     keys = _keys(outline, inner, wall, forward)
     facets = np.zeros((len(inner) + 1, 6), dtype=np.int64)
-    equal = np.zeros((len(inner) + len(numbers) + 1, 2), dtype=np.int64)
+    equal = np.zeros((2 * len(inner) + len(numbers) + 1, 2), dtype=np.int64)
     flagged, done = np.zeros(len(numbers), dtype=np.uint8), np.zeros(2, dtype=np.int64)
     none, no_flags = np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.uint8)
     kernel.match(
@@ -284,6 +285,8 @@ def _overlaps(
     back.sort(key=by_start)
     forward.sort(key=by_start)
     at = 0
+    for stretches in (forward, back):
+        equal += [(p[3], q[2]) for p, q in pairwise(stretches) if order(p[1], q[0]) == 0]
     for low, high, low_corner, high_corner, edge, border in forward:
         while at < len(back) and order(back[at][1], low) <= 0:
             at += 1

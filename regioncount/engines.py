@@ -273,8 +273,8 @@ class PlaneJudge(Judge):
     def conic(self, block: int) -> NeedsConicEngine:
         layer = self.lowered.blocks[block].layer
         return NeedsConicEngine(
-            f"layers[{layer}] (attention): a score is quadratic on a piece of this domain; enumerating it needs the "
-            "conic engine, which is not there yet (use --method grid for an estimate)"
+            f"layers[{layer}] (attention): a score is quadratic on a piece of this domain: its cells are no polygons; "
+            "expected method 'auto' or 'conic'"
         )
 
     def at_corner(self, tag: Sequence[int], before: Sequence[int], after: Sequence[int], pattern: np.ndarray) -> int:
@@ -448,6 +448,7 @@ class Outcome:
     judge: Any
     window: Window
     decisions: Decisions = field(default_factory=Decisions)
+    method: str = "polygon"
 
 
 def polygon_run(
@@ -471,6 +472,7 @@ class PolygonRun:
 
     judge_type: type[PlaneJudge] = PlaneJudge
     everywhere = False
+    method = "polygon"
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES = 64, 16, 4096, 1 << 16, 2048
 
     def __init__(
@@ -557,7 +559,7 @@ class PolygonRun:
     def run(self) -> Outcome:
         k = self.kernel
         if self.run_.state[k.LAST_BLOCK] < 0:  # no choices at all and nothing to emit
-            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
+            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions, self.method)
         if self.everywhere:
             self._hand_over()
         while True:
@@ -584,8 +586,9 @@ class PolygonRun:
         self.decisions.floats = 0 if self.run_.state[k.NO_FLOATS] else int(self.run_.state[k.N_FLOATS])
         counts = self.run_.counts
         return Outcome(
-            self._patterns(counts), int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions
-        )
+            self._patterns(counts), int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window,
+            self.decisions, self.method,
+        )  # fmt: skip
 
     def _hand_over(self) -> None:
         raise AssertionError("the judge refuses quadratic scores")
@@ -764,7 +767,7 @@ class _IntervalRun:
     def run(self) -> Outcome:
         k, state = self.kernel, self.run_.state
         if state[k.LAST_BLOCK] < 0:
-            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions)
+            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions, self.method)
         p, best = np.zeros(4), np.zeros(4)
         while True:
             arrays = (self.program, self.run_, self.stack, self.roots, self.events, self.memo, self.leaves)
@@ -785,7 +788,8 @@ class _IntervalRun:
         patterns = counts
         if self.quadratic:
             patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
-        return Outcome(patterns, int(counts[state[k.LAST_BLOCK]]), pieces, self.judge, self.window, self.decisions)
+        last = int(counts[state[k.LAST_BLOCK]])
+        return Outcome(patterns, last, pieces, self.judge, self.window, self.decisions, "interval")
 
     def _serve(self, status: int) -> None:
         k = self.kernel

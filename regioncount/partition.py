@@ -18,11 +18,11 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount import adjacency, engines
+from regioncount import adjacency, conics, contacts, engines
 from regioncount.definitions import COUNTABLE, DEFINITIONS
 from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
 from regioncount.equality import map_classes
-from regioncount.errors import InputError, shown
+from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import nearest_float
 from regioncount.lowering import Composer, Lowered, lower
 from regioncount.network import Network
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from regioncount.boundary import DecisionBoundary
 
 MAX_PIECES = 2_000_000
-METHODS = ("auto", "interval", "polygon", "grid")
+METHODS = ("auto", "interval", "polygon", "conic", "grid")
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class CountResult:
     ----------
     domain : str
     method : str
-        The engine: "interval", "polygon" or "grid".
+        The engine: "interval", "polygon", "conic" or "grid".
     counts : dict of str to int
         By definition; empty for the grid, which only estimates.
     depth_profile : list of dict
@@ -93,7 +93,9 @@ def count(
         By default the network's own.
     definitions : sequence of str
         What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
-    method : {"auto", "interval", "polygon", "grid"}
+    method : {"auto", "interval", "polygon", "conic", "grid"}
+        In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon" refuses
+        quadratic scores, "conic" uses its pieces everywhere.
     max_pieces : int
         The most pieces to keep for the other definitions.
     grid : int, optional
@@ -106,7 +108,7 @@ def count(
     InputError
         If an argument is not as said, or the network is not piecewise affine (softmax) and not sampled.
     NeedsConicEngine
-        If a score is quadratic on a piece in the plane.
+        With ``method="polygon"``, if a score is quadratic on a piece.
     TooManyPieces
         If a definition other than ``activation`` needs more than ``max_pieces`` pieces.
 
@@ -138,10 +140,10 @@ def count(
     if not set(definitions) <= {"activation"}:
         return subdivide(network, where, method, max_pieces, exact).result(definitions, started)
     lowered = lower(network)
-    outcome = _run(lowered, where, False, None, exact)
+    outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
-        str(where), engine, {"activation": _total(lowered, outcome)} if definitions else {}, _profile(lowered, outcome),
+        str(where), outcome.method, {"activation": _total(lowered, outcome)} if definitions else {}, _profile(lowered, outcome),
         outcome.n_pieces, undecided == 0, undecided, None, time.perf_counter() - started,
         decisions=_decisions(outcome),
     )  # fmt: skip
@@ -166,11 +168,13 @@ def subdivide(
     _max_pieces(max_pieces)
     if _engine(where, method) == "grid":
         raise InputError(
-            "method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'"
+            "method: the grid samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
         )
     lowered = lower(network)
-    outcome = _run(lowered, where, True, max_pieces, exact)
-    make = _line_partition if where.dim == 1 else _plane_partition
+    outcome = _run(lowered, where, method, True, max_pieces, exact)
+    if where.dim == 1:
+        return _line_partition(network, where, lowered, outcome)
+    make = _curved_partition if outcome.method == "conic" else _plane_partition
     return make(network, where, lowered, outcome)
 
 
@@ -208,19 +212,29 @@ def _engine(domain: Domain, method: str) -> str:
         return method
     if domain.dim > 2:
         raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
-    engine = "interval" if domain.dim == 1 else "polygon"
-    if method not in ("auto", engine):
+    fitting = ("auto", "interval") if domain.dim == 1 else ("auto", "polygon", "conic")
+    if method not in fitting:
         raise InputError(
-            f"method: {method!r} does not take a domain of dimension {domain.dim}; expected 'auto' or {engine!r}"
+            f"method: {method!r} does not take a domain of dimension {domain.dim}; expected one of "
+            f"{', '.join(map(repr, fitting))}"
         )
-    return engine
+    return method
 
 
-def _run(lowered: Lowered, domain: Domain, emit: bool, max_pieces: int | None, exact: bool) -> engines.Outcome:
+def _run(
+    lowered: Lowered, domain: Domain, method: str, emit: bool, max_pieces: int | None, exact: bool
+) -> engines.Outcome:
+    """Run the engine; in the plane "auto" means polygons as far as scores are affine, and conics from there on."""
     if isinstance(domain, Interval):
         return engines.interval_run(lowered, domain, emit, max_pieces, exact)
     assert isinstance(domain, (Box, Polygon))
-    return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
+    if method != "conic":
+        try:
+            return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
+        except NeedsConicEngine:
+            if method == "polygon":
+                raise
+    return conics.conic_run(lowered, domain, emit, max_pieces, exact, everywhere=method == "conic")
 
 
 def _decisions(outcome: engines.Outcome) -> dict[str, int]:
@@ -313,6 +327,11 @@ class Partition:
         return len(self.patterns)
 
     @property
+    def method(self) -> str:
+        """The engine that makes such pieces: "interval", "polygon" or "conic"."""
+        return "interval" if self.dim == 1 else "conic" if len(self.interior_points) else "polygon"
+
+    @property
     def certified(self) -> bool:
         """Whether every decision behind the pieces was settled."""
         return self.undecided == 0
@@ -335,7 +354,7 @@ class Partition:
         counts = {name: self.count(name) for name in definitions}
         seconds = 0.0 if started is None else time.perf_counter() - started
         return CountResult(
-            str(self.domain), "interval" if self.dim == 1 else "polygon", counts, self.depth_profile, self.n_pieces,
+            str(self.domain), self.method, counts, self.depth_profile, self.n_pieces,
             self.certified, self.undecided, None, seconds, decisions=self.decisions,
         )  # fmt: skip
 
@@ -544,5 +563,20 @@ def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome
         network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
         pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome),
+        _source=_Source(lowered, outcome.judge, pieces, outline),
+    )  # fmt: skip
+
+
+def _curved_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces: conics.MixedPieces = outcome.pieces
+    outline = contacts.MixedOutline(pieces, outcome.judge)
+    facets, edges = contacts.find_facets(outline)
+    ends = facets.vertices[facets.ends]
+    arcs, facet_arc = contacts.arcs_of(outline, outcome.window, edges, ends[:, 0], ends[:, 1])
+    return Partition(
+        network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
+        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
+        outline.offsets, facets.corner_vertex, arcs=arcs, facet_arc=facet_arc,
+        interior_points=contacts.interior(outline, outcome.window), decisions=_decisions(outcome),
         _source=_Source(lowered, outcome.judge, pieces, outline),
     )  # fmt: skip

@@ -129,6 +129,15 @@ def match(
                 equal[m, 0] = corner[e, 1]
                 equal[m, 1] = corner[f, 1]
                 m += 1
+            if keys.shape[0] > 0:  # edges of one side follow one another, also where no facet parts their pieces
+                if s != GREATER and i + 1 < middle:
+                    equal[m, 0] = corner[e, 1]
+                    equal[m, 1] = corner[order[i + 1], 0]
+                    m += 1
+                if s != LESS and j + 1 < end:
+                    equal[m, 0] = corner[f, 1]
+                    equal[m, 1] = corner[order[j + 1], 0]
+                    m += 1
             i += s != GREATER
             j += s != LESS
         if flagged[b]:
