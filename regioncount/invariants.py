@@ -160,7 +160,7 @@ def _shapes(p: Partition) -> None:
                 f"{name}: expected {kinds[kind]} of shape {shape}, got {array.dtype} of shape {array.shape}"
             )
         if kind == "f" and name != "maps":
-            _expect(np.isfinite(array).reshape(len(array), -1).all(axis=1), f"{name} are finite", "row")
+            _expect(np.isfinite(array).all(axis=tuple(range(1, array.ndim))), f"{name} are finite", "row")
     _expect((p.patterns <= 1).all(axis=1), "its pattern holds only 0 and 1")
     _expect((p.facets[:, 0] >= 0) & (p.facets[:, 0] < n), "its first side is a piece", "facet")
     _expect((p.facets[:, 1] >= -1) & (p.facets[:, 1] < n), "its second side is a piece or -1", "facet")
