@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 Polynomial: TypeAlias = "tuple[int, ...]"
 
 _PRIME = 2**61 - 1  # two polynomials without a common factor modulo a prime have none
-_START = 2  # bits: roots are sought in [-1.25, 1.25], in intervals of 5 / 2 halved
+_SHORT = 192  # bits of the coefficients that a first look takes
+_FIRST = 50  # bits to which floats place a root
 
 
 def polynomial(coefficients: Sequence[int]) -> Polynomial:
@@ -48,11 +49,17 @@ def minus(p: Sequence[int], q: Sequence[int]) -> list[int]:
 
 def sign_at_dyadic(p: Sequence[int], numerator: int, bits: int) -> int:
     """Sign of p at numerator / 2^bits."""
+    total = _value(p, numerator, bits)
+    return (total > 0) - (total < 0)
+
+
+def _value(p: Sequence[int], numerator: int, bits: int) -> int:
+    """p at numerator / 2^bits, times 2^(bits · degree)."""
     total, shift = 0, 0
     for c in reversed(p):
         total = total * numerator + (c << shift)
         shift += bits
-    return (total > 0) - (total < 0)
+    return total
 
 
 def common_factor(p: Polynomial, q: Polynomial) -> Polynomial:
@@ -135,6 +142,39 @@ def _variations(p: list[int]) -> int:
     return sum(a != b for a, b in zip(signs, signs[1:], strict=False))
 
 
+class _Signs:
+    """Signs of a polynomial at dyadic numbers in [−2, 2]: by the leading bits of its coefficients where they tell."""
+
+    __slots__ = ("polynomial", "short", "slack")
+
+    def __init__(self, p: Polynomial) -> None:
+        self.polynomial = p
+        cut = max(abs(c) for c in p).bit_length() - _SHORT
+        self.short = [c >> cut for c in p] if cut > 0 else None
+        self.slack = 2 ** len(p)  # dropping bits changes the value by less than the sum of the powers, 1 + 2 + 4 + …
+
+    def at(self, numerator: int, bits: int) -> int:
+        """Sign at numerator / 2^bits."""
+        if self.short is None:
+            return sign_at_dyadic(self.polynomial, numerator, bits)
+        total, shift = 0, 0
+        for c in reversed(self.short):
+            total = total * numerator + (c << shift)
+            shift += bits
+        slack = self.slack << (shift - bits)
+        if total > slack:
+            return 1
+        if total < -slack:
+            return -1
+        return sign_at_dyadic(self.polynomial, numerator, bits)
+
+    def floats(self) -> list[float]:
+        """The polynomial up to a positive factor, in floats."""
+        p = self.short or self.polynomial
+        largest = max(abs(c) for c in p)
+        return [c / largest for c in p]
+
+
 class Root:
     """A real root of a square-free polynomial; see the module header.
 
@@ -143,11 +183,12 @@ class Root:
     (-1, 0, -1, 0.707107)
     """
 
-    __slots__ = ("_below", "bits", "high", "low", "polynomial")
+    __slots__ = ("_below", "_signs", "bits", "high", "low", "polynomial")
 
     def __init__(self, p: Polynomial, low: int, high: int, bits: int) -> None:
         self.polynomial, self.low, self.high, self.bits = p, low, high, bits
-        self._below = sign_at_dyadic(p, low, bits)  # 0 for a point
+        self._signs = _Signs(p)
+        self._below = self._signs.at(low, bits)  # 0 for a point
         if not self._below and low != high:
             self.high = low
 
@@ -176,26 +217,74 @@ class Root:
 
     def refine(self, bits: int) -> None:
         """Make the interval at most 2^−bits wide."""
-        if self.low == self.high:
-            return
-        extra = max(bits - self.bits, 0)
-        self.low, self.high, self.bits = self.low << extra, self.high << extra, self.bits + extra
-        width = 1 << max(self.bits - bits, 0)
-        while self.high - self.low > width:
+        rest = 0  # bisections before the next attempt at more than one bit
+        while self.low != self.high and self._width_bits() < bits:
+            if rest == 0:
+                have = self._width_bits()
+                if have < _FIRST - 14:
+                    at, resolution = self._guess(), _FIRST
+                    if any(self._narrow(at - room, at + room + 1, resolution) for room in (1, 1 << 8)):
+                        continue
+                elif self._narrow(*self._secant(min(2 * have - 6, bits + 2))):
+                    continue
+                rest = 6
+            rest -= 1
+            self.low, self.high, self.bits = 2 * self.low, 2 * self.high, self.bits + 1
             middle = (self.low + self.high) >> 1
-            s = sign_at_dyadic(self.polynomial, middle, self.bits)
+            s = self._signs.at(middle, self.bits)
             if not s:
                 self.low = self.high = middle
                 self._below = 0
-                return
-            if s == self._below:
+            elif s == self._below:
                 self.low = middle
             else:
                 self.high = middle
 
+    def _guess(self) -> int:
+        """Where floats place the root, times 2^_FIRST."""
+        p = self._signs.floats()
+        a, b = self.low / (1 << self.bits), self.high / (1 << self.bits)
+        for _ in range(64):
+            x = 0.5 * (a + b)
+            value = 0.0
+            for c in reversed(p):
+                value = value * x + c
+            if (value > 0) == (self._below > 0):
+                a = x
+            else:
+                b = x
+        return math.floor(a * (1 << _FIRST))
+
+    def _secant(self, bits: int) -> tuple[int, int, int]:
+        """Where the straight line through the values at the ends places the root: an interval to try."""
+        p, shift = self.polynomial, max(bits - self.bits, 0)
+        f, g = (abs(_value(p, k, self.bits)) for k in (self.low, self.high))
+        at = ((self.low * g + self.high * f) << shift) // (f + g)
+        return at - 1, at + 2, self.bits + shift
+
+    def _narrow(self, low: int, high: int, bits: int) -> bool:
+        """Take the part of an interval that lies in this one, if the root lies in it and it is at most half as wide."""
+        shift = bits - self.bits
+        if shift < 0:
+            return False
+        start, end = self.low << shift, self.high << shift
+        low, high = max(low, start), min(high, end)
+        if not 0 < 2 * (high - low) <= end - start or (low > start and self._signs.at(low, bits) != self._below):
+            return False
+        if high < end and self._signs.at(high, bits) != -self._below:
+            return False
+        self.low, self.high, self.bits = low, high, bits
+        return True
+
+    def interval(self, bits: int) -> tuple[int, int, int]:
+        """An interval of width at most 2^−bits around this number: (low, high, b), ends low / 2^b and high / 2^b, b >= bits."""
+        self.refine(bits)
+        shift = max(bits - self.bits, 0)
+        return self.low << shift, self.high << shift, self.bits + shift
+
     def __float__(self) -> float:
-        """A float within 2^−75 + 2^−53 |x| of x."""
-        self.refine(76)
+        """A float within 2^−56 + 2^−53 |x| of x."""
+        self.refine(56)
         return (self.low + self.high) / (1 << (self.bits + 1))
 
     def sign(self, p: Polynomial) -> int:
@@ -246,9 +335,8 @@ class Root:
             apart = self._apart(other)
             if apart:
                 return apart
-            bits = max(self._width_bits(), other._width_bits()) + 8
-            self.refine(bits)
-            other.refine(bits)
+            wider = min((x for x in (self, other) if x.low != x.high), key=Root._width_bits)
+            wider.refine(2 * wider._width_bits() + 8)
 
     def _apart(self, other: Root) -> int:
         """−1 or 1 where the intervals certainly part, else 0."""
@@ -280,21 +368,24 @@ def _onto(p: Sequence[int], low: int, high: int, bits: int) -> list[int]:
     return out[: n + 1]
 
 
-def isolated(p: Polynomial) -> list[Root]:
-    """The real roots of a non-zero polynomial in [−1.25, 1.25], increasing, each once.
+def isolated(p: Polynomial, low: int = -5, high: int = 5, bits: int = 2) -> list[Root]:
+    """The real roots of a non-zero polynomial in [low, high] / 2^bits, part of [−2, 2], increasing, each once.
 
     >>> [round(float(x), 6) for x in isolated((0, -1, 0, 4))]
     [-0.5, 0.0, 0.5]
     """
     if len(p) <= 1:
         return []
+    here = _onto(p, low, high, bits)
+    if here[0] and sum(here) and not _variations(here):
+        return []
     factor = square_free(p)
     found: list[Root] = []
-    if sign_at_dyadic(factor, -5, 2) == 0:
-        found.append(Root(factor, -5, -5, 2))
-    _isolate(factor, _onto(factor, -5, 5, 2), -5, 5, 2, found)
-    if sign_at_dyadic(factor, 5, 2) == 0:
-        found.append(Root(factor, 5, 5, 2))
+    if sign_at_dyadic(factor, low, bits) == 0:
+        found.append(Root(factor, low, low, bits))
+    _isolate(factor, _onto(factor, low, high, bits), low, high, bits, found)
+    if sign_at_dyadic(factor, high, bits) == 0:
+        found.append(Root(factor, high, high, bits))
     return found
 
 
@@ -325,9 +416,8 @@ def between(a: Root, b: Root) -> Fraction:
             break
         if low == high and a.low < a.high and b.low < b.high:
             return low  # the common end of two open intervals
-        bits = max(a._width_bits(), b._width_bits()) + 8
-        a.refine(bits)
-        b.refine(bits)
+        wider = min((x for x in (a, b) if x.low != x.high), key=Root._width_bits)
+        wider.refine(2 * wider._width_bits() + 8)
     middle, room = (low + high) / 2, (high - low) / 4
     bits = 1
     while Fraction(1, 1 << bits) > room:

@@ -43,6 +43,7 @@ if TYPE_CHECKING:
 Form = tuple[int, ...]  # the six coefficients of a curve
 Branch = tuple[Form, int]  # of a form in lowest terms, its first coefficient that is not zero positive
 SHEARS = tuple(Fraction(n, 4096) for n in (1607, 977, 1289, 683, 1993, 1459, 821, 1733))
+_ROOM = 54  # bits of the window in which events are sought
 _AMPLE = 128  # beyond so many bits for each bit of the coefficients, values that have not parted are equal
 
 
@@ -108,9 +109,9 @@ def branch_on(g: Form, branch: int, x: Fraction) -> Real:
     return roots[-1] if (c[2] > 0) == (branch > 0) else roots[0]
 
 
-def enclosed(g: Form, branch: int, x: Root) -> tuple[int, int]:
-    """An interval around y of a branch at an algebraic x, times 2^bits, with the bits of x's interval."""
-    w, low, high = x.bits, x.low, x.high
+def enclosed(g: Form, branch: int, x: tuple[int, int, int]) -> tuple[int, int]:
+    """An interval around y of a branch at an x in the interval (low, high, bits), times 2^bits."""
+    low, high, w = x
     if not g[5]:
         ends = [-((g[0] << w) + g[1] * k) for k in (low, high)]
         ends = [(k // g[2], -(-k // g[2])) for k in ends]  # type: ignore[misc]
@@ -141,34 +142,31 @@ def compare_at(x: Root, p: Branch, q: Branch) -> int:
     meet: bool | None = None
     bits = 64
     while True:
-        x.refine(bits)
-        a, b = enclosed(g, s, x), enclosed(h, t, x)
+        place = x.interval(bits)
+        a, b = enclosed(g, s, place), enclosed(h, t, place)
         if a[1] < b[0]:
             return -1
         if b[1] < a[0]:
             return 1
         if meet is None:
             meet = x.sign(polynomial(resultant(g, h))) == 0
-        if meet and _only_pair(x, p, q):
+        if meet and _only_pair(x, place, p, q):
             return 0
-        if x.low == x.high and not meet:
-            bits += x.bits
-            x.low, x.high, x.bits = x.low << x.bits, x.high << x.bits, 2 * x.bits
         if bits > _AMPLE * max(abs(c).bit_length() for c in (*g, *h)) + 4096:
             return 0
         bits *= 2
 
 
-def _only_pair(x: Root, p: Branch, q: Branch) -> bool:
+def _only_pair(x: Root, place: tuple[int, int, int], p: Branch, q: Branch) -> bool:
     """Whether intervals part all pairs of branches of the two curves but this one."""
     (g, s), (h, t) = p, q
     first = (s,) if not g[5] or x.sign(polynomial(discriminant(g))) == 0 else (s, -s)
     second = (t,) if not h[5] or x.sign(polynomial(discriminant(h))) == 0 else (t, -t)
     together = 0
     for k in first:
-        a = enclosed(g, k, x)
+        a = enclosed(g, k, place)
         for m in second:
-            b = enclosed(h, m, x)
+            b = enclosed(h, m, place)
             together += not (a[1] < b[0] or b[1] < a[0])
     return together == 1
 
@@ -311,11 +309,13 @@ class ConicJudge(PlaneJudge):
                     candidates.append((resultant(h, g), (block, unit, m, n, *tag)))
             done.append(((i, j), g))
         found: list[Wall] = []
+        low, high = (wall.x for wall in walls)
+        window = (int(float(low) * 2**_ROOM) - 2, int(float(high) * 2**_ROOM) + 2, _ROOM)
         for p, tag8 in candidates:
             poly = polynomial(p)
             if len(poly) < 2:
                 continue
-            for x in isolated(poly):
+            for x in isolated(poly, *window):
                 if x.compare(walls[0].x) > 0 and x.compare(walls[1].x) < 0:
                     found.append(Wall(x, (*tag8, _direction(poly, x))))
         found.sort(key=cmp_to_key(lambda a, b: a.x.compare(b.x)))
