@@ -23,12 +23,18 @@ _FIRST = 50  # bits to which floats place a root
 
 
 def polynomial(coefficients: Sequence[int]) -> Polynomial:
-    """Without leading zeros and common factors; the zero polynomial is empty."""
+    """Without leading zeros; the zero polynomial is empty."""
     n = len(coefficients)
     while n and not coefficients[n - 1]:
         n -= 1
-    common = math.gcd(*coefficients[:n])
-    return tuple(c // common for c in coefficients[:n]) if common > 1 else tuple(coefficients[:n])
+    return tuple(coefficients[:n])
+
+
+def primitive(coefficients: Sequence[int]) -> Polynomial:
+    """Without leading zeros and common integer factors."""
+    p = polynomial(coefficients)
+    common = math.gcd(*p)
+    return tuple(c // common for c in p) if common > 1 else p
 
 
 def times(p: Sequence[int], q: Sequence[int]) -> list[int]:
@@ -63,13 +69,14 @@ def _value(p: Sequence[int], numerator: int, bits: int) -> int:
 
 
 def common_factor(p: Polynomial, q: Polynomial) -> Polynomial:
-    """The greatest common divisor, primitive; of degree 0 where there is none."""
+    """The greatest common divisor, up to a constant; of degree 0 where there is none."""
     if len(p) < len(q):
         p, q = q, p
     if q and _coprime_modulo(p, q):
         return (1,)
+    p, q = primitive(p), primitive(q)
     while q:
-        p, q = q, polynomial(_remainder(p, q))
+        p, q = q, primitive(_remainder(p, q))
     return p
 
 
@@ -116,7 +123,7 @@ def _quotient(p: Polynomial, q: Polynomial) -> Polynomial:
             r[at + i] -= factor * c
         r.pop()
     common = math.lcm(*(f.denominator for f in out))
-    return polynomial([int(f * common) for f in reversed(out)])
+    return primitive([int(f * common) for f in reversed(out)])
 
 
 def square_free(p: Polynomial) -> Polynomial:
@@ -215,6 +222,13 @@ class Root:
             if bits > 1000:
                 raise AssertionError(f"no single root of {p} within {radius} of {x}")
 
+    @property
+    def direction(self) -> int:
+        """The sign of the polynomial right of this root of it."""
+        if self.low != self.high:
+            return -self._below
+        return sign_at_dyadic([k * c for k, c in enumerate(self.polynomial)][1:], self.low, self.bits)
+
     def refine(self, bits: int) -> None:
         """Make the interval at most 2^−bits wide."""
         rest = 0  # bisections before the next attempt at more than one bit
@@ -297,6 +311,7 @@ class Root:
         if len(common) > 1 and sign_at_dyadic(common, self.low, self.bits) != sign_at_dyadic(
             common, self.high, self.bits
         ):
+            self._divide(common)
             return 0
         while True:
             if self.low == self.high:
@@ -306,6 +321,12 @@ class Root:
                 return sign_at_dyadic(p, middle, self.bits + 1)
             self.refine(self._width_bits() + 4)
 
+    def _divide(self, factor: Polynomial) -> None:
+        """Go on as a root of a factor of the polynomial, which has this root."""
+        if len(factor) < len(self.polynomial):
+            self.polynomial, self._signs = factor, _Signs(factor)
+            self._below = self._signs.at(self.low, self.bits)
+
     def _width_bits(self) -> int:
         return self.bits - (self.high - self.low).bit_length() + 1
 
@@ -314,6 +335,10 @@ class Root:
         if self is other:
             return 0
         apart = self._apart(other)
+        if not apart:
+            self.refine(_FIRST - 6)
+            other.refine(_FIRST - 6)
+            apart = self._apart(other)
         if apart:
             return apart
         common = common_factor(self.polynomial, other.polynomial)
@@ -324,6 +349,8 @@ class Root:
             s = sign_at_dyadic(common, int(low * 2**bits), bits)
             t = sign_at_dyadic(common, int(high * 2**bits), bits)
             if s * t < 0 or (low == high and not s):
+                self._divide(common)
+                other._divide(common)
                 return 0
             # the ends of an open interval are no roots, a point is one
             if not s and (self.low == self.high or other.low == other.high):

@@ -315,9 +315,12 @@ class ConicJudge(PlaneJudge):
             poly = polynomial(p)
             if len(poly) < 2:
                 continue
-            for x in isolated(poly, *window):
+            roots = isolated(poly, *window)
+            simple = bool(roots) and len(roots[0].polynomial) == len(poly)  # a multiple root may have no direction
+            for x in roots:
                 if x.compare(walls[0].x) > 0 and x.compare(walls[1].x) < 0:
-                    found.append(Wall(x, (*tag8, _direction(poly, x))))
+                    direction = x.direction if simple else 0
+                    found.append(Wall(x, (*tag8, direction)))
         found.sort(key=cmp_to_key(lambda a, b: a.x.compare(b.x)))
         distinct: list[Wall] = []
         for wall in found:
@@ -331,12 +334,6 @@ def _upright(g: Form) -> Form:
     if not g[5] and (g[3] or g[4] or (g[1] and not g[2])):
         raise Reshear
     return g
-
-
-def _direction(p: Polynomial, x: Root) -> int:
-    """The sign of p right of its root x, if it is a simple one, else 0."""
-    derivative = polynomial([k * c for k, c in enumerate(p)][1:])
-    return x.sign(derivative) if derivative else 0
 
 
 def _sections(
@@ -359,6 +356,16 @@ def _sections(
 
 def _levels(x: Root, left: list[Branch], right: list[Branch]) -> tuple[list[int], list[int]]:
     """Ranks of the values at x of two weakly increasing lists of branches."""
+    rough = _rough(list(dict.fromkeys((*left, *right))), float(x))
+
+    def order(p: Branch, q: Branch) -> int:
+        if p == q:
+            return 0
+        (y, r), (z, s) = rough[p], rough[q]
+        if abs(y - z) > r + s:
+            return 1 if y > z else -1
+        return compare_at(x, p, q)
+
     out: tuple[list[int], list[int]] = ([], [])
     at, rank, last = [0, 0], -1, None
     lists = (left, right)
@@ -368,14 +375,27 @@ def _levels(x: Root, left: list[Branch], right: list[Branch]) -> tuple[list[int]
         elif at[0] >= len(left):
             side = 1
         else:
-            side = 0 if compare_at(x, left[at[0]], right[at[1]]) <= 0 else 1
+            side = 0 if order(left[at[0]], right[at[1]]) <= 0 else 1
         value = lists[side][at[side]]
-        if last is None or compare_at(x, last, value) != 0:
+        if last is None or order(last, value) != 0:
             rank += 1
         last = value
         out[side].append(rank)
         at[side] += 1
     return out
+
+
+def _rough(branches: list[Branch], x: float) -> dict[Branch, tuple[float, float]]:
+    """y of branches at a place within 2^−52 of x, and its radius."""
+    from regioncount.kernels.conic import corners
+
+    out, n = np.zeros((len(branches), 2)), len(branches)
+    place = np.full((n, 2), 2 * U)
+    place[:, 0] = x
+    curves = np.array([as_curve(g) for g, _ in branches])
+    with np.errstate(all="ignore"):
+        corners(curves, np.array([branch for _, branch in branches]), place, np.zeros(n, dtype=np.bool_), out)
+    return {branch: (y, r if np.isfinite(r) else math.inf) for branch, (y, r) in zip(branches, out.tolist(), strict=True)}
 
 
 @dataclass
@@ -551,7 +571,7 @@ class _ConicRun(PolygonRun):
                     ends.append((roots[v].compare(Root.rational(x)) > 0, v))
             for side, (_, v) in enumerate(sorted(ends)):
                 g = forms[v]
-                self.frames.curve[s, side] = _as_curve(g)
+                self.frames.curve[s, side] = as_curve(g)
                 self.frames.ctag[s, side] = [*tags[v, :4], 1 if g[2] > 0 else -1, tags[v, 4]]
             for side in range(2):
                 v = groups[s + side][0]
@@ -636,8 +656,8 @@ class _ConicRun(PolygonRun):
         return MixedPieces(polygons, trapezoids, *together)
 
 
-def _as_curve(g: Form) -> np.ndarray:
+def as_curve(g: Form) -> np.ndarray:
     """A curve as the kernel holds it: floats near 1, the bound on their errors, whether it is a line."""
     size = max(abs(c) for c in g)
-    coefficients = [float(Fraction(c, size)) for c in g]
+    coefficients = [c / size for c in g]
     return np.array([*coefficients, 8 * U, float(not any(g[3:]))])
