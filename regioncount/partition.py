@@ -137,7 +137,7 @@ def count(
     _max_pieces(max_pieces)
     if not set(definitions) <= {"activation"}:
         return subdivide(network, where, method, max_pieces, exact).result(definitions, started)
-    lowered = lower(network)
+    lowered = lower(network, where.dim == 2)
     outcome = _run(lowered, where, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
@@ -168,7 +168,7 @@ def subdivide(
         raise InputError(
             "method: the grid samples points and makes no partition; expected 'auto', 'interval' or 'polygon'"
         )
-    lowered = lower(network)
+    lowered = lower(network, where.dim == 2)
     outcome = _run(lowered, where, True, max_pieces, exact)
     make = _line_partition if where.dim == 1 else _plane_partition
     return make(network, where, lowered, outcome)
@@ -240,7 +240,7 @@ def _profile(lowered: Lowered, outcome: engines.Outcome) -> list[dict[str, Any]]
             "activation": int(outcome.patterns[index]),
         }
         for index, block in enumerate(lowered.blocks)
-        if block.selects
+        if block.selects and not block.hidden
     ]
 
 
@@ -402,13 +402,17 @@ class _Labels(dict):
     def _activation(self) -> np.ndarray:
         patterns, profile = self.partition.patterns, self.partition.depth_profile
         if self.partition._source is not None and profile and profile[-1]["activation"] == len(patterns):
-            return np.arange(len(patterns))  # the engine found as many patterns as pieces: with affine scores, always
+            return np.arange(len(patterns))  # the engine found as many patterns as pieces
         rows = np.concatenate([patterns, np.zeros((len(patterns), 1), dtype=np.uint8)], axis=1)  # never empty
         keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
         return _first_seen(np.unique(keys, return_inverse=True)[1].ravel())
 
     def _cells(self) -> np.ndarray:
-        return np.arange(self.partition.n_pieces)  # neighbours always differ in their pattern
+        pattern, facets = self["activation"], self.partition.facets
+        if int(pattern.max()) + 1 == len(pattern):  # each piece has its own
+            return pattern
+        inner = facets[facets[:, 1] >= 0]
+        return _joined(len(pattern), inner[pattern[inner[:, 0]] == pattern[inner[:, 1]]])
 
     def _affine_maps(self) -> np.ndarray:
         partition, source = self.partition, self.partition._source
@@ -462,7 +466,9 @@ def _first_seen(labels: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Source:
-    """What exact questions about a partition need."""
+    """What exact questions about a partition need; the patterns of ``pieces`` have hidden columns where ``lowered``
+    has.
+    """
 
     lowered: Lowered
     judge: Any
@@ -522,8 +528,9 @@ def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome
     pieces: engines.PlanePieces = outcome.pieces
     outline = adjacency.Outline(pieces, outcome.judge)
     facets = adjacency.find_facets(outline)
+    patterns = np.ascontiguousarray(pieces.patterns[:, lowered.visible]) if lowered.has_hidden else pieces.patterns
     return Partition(
-        network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
+        network, domain, 2, patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
         pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome),
         _source=_Source(lowered, outcome.judge, pieces, outline),
