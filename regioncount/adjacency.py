@@ -18,7 +18,6 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from regioncount.exact import Line, crossing
-from regioncount.lowering import SET
 
 if TYPE_CHECKING:
     from regioncount.engines import PlaneJudge, PlanePieces
@@ -46,7 +45,8 @@ class Outline:
 
     def __init__(self, pieces: PlanePieces, judge: PlaneJudge) -> None:
         self.pieces, self.judge = pieces, judge
-        offsets, n = pieces.offsets, len(pieces.corners)
+        self.offsets = offsets = pieces.offsets
+        n = len(pieces.corners)
         self.piece = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
         self.next = np.arange(1, n + 1)
         self.next[offsets[1:] - 1] = offsets[:-1]
@@ -125,14 +125,16 @@ def _facets_inside(outline: Outline) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def units_of(lowered: Lowered) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """First pattern column of each block; range of pattern columns of each unit, and whether it passes on its score."""
+    """First pattern column of each block; range of pattern columns of each unit, and whether it passes on its score:
+    neither heads do nor the hidden choices before them.
+    """
     blocks = lowered.blocks
     low, high, continuous = [], [], []
     for block in blocks:
         for unit in block.units:
             low.append(min(unit.columns, default=0))
             high.append(max(unit.columns, default=-1) + 1)
-            continuous.append(unit.kind != SET or unit.scores[0][2] == 0)
+            continuous.append(unit.continuous)
     first = np.array([block.first_column for block in blocks], dtype=np.int64)
     return first, np.array(low, dtype=np.int64), np.array(high, dtype=np.int64), np.array(continuous, dtype=np.uint8)
 

@@ -291,7 +291,7 @@ class Root:
         return True
 
     def interval(self, bits: int) -> tuple[int, int, int]:
-        """An interval of width at most 2^−bits around this number: (low, high, b), ends low / 2^b and high / 2^b, b >= bits."""
+        """An interval of width at most 2^−bits around this number: (low, high, b), with ends low / 2^b, high / 2^b."""
         self.refine(bits)
         shift = max(bits - self.bits, 0)
         return self.low << shift, self.high << shift, self.bits + shift

@@ -4,7 +4,8 @@ On a piece every output is affine, so two outputs tie on a line (in 1-D in a poi
 positive length, where both are greatest among all outputs: one for each piece and pair.  A tie along a facet is no part
 of one piece: it counts once, with the facet, if the two outputs are tied for greatest on both of its sides and equal on
 at most one whole side; on the domain's own boundary it separates nothing and is left out.  A *jump* is a facet across
-which the greatest output changes without such a tie: only attention makes them.
+which the greatest output changes without such a tie: only attention makes them.  (Pieces are those of the partition:
+where a hidden choice, see lowering, cuts a piece of one pattern, it may cut a segment as well.)
 
 Floats decide what their error bounds allow: an output that is smaller than another at all corners of a piece is out;
 two that are left, with certain signs of both kinds at the corners, make one segment.  Everything else is decided on the
@@ -194,7 +195,7 @@ class _Search:
         """Output i − output j on a piece up to a positive factor: slopes, then the constant; ints."""
         found = self._maps.get(p)
         if found is None:
-            found = self._maps[p] = self.source.judge.composer.output(self.partition.patterns[p])[0]
+            found = self._maps[p] = self.source.judge.composer.output(self.source.pieces.patterns[p])[0]
         return tuple(found[:, i] - found[:, j])
 
     def _inside(
@@ -217,7 +218,7 @@ class _Search:
         ]
         if not columns:
             return  # every choice passes on its score: the network is continuous
-        chosen = self.partition.patterns[:, sum(columns, [])]
+        chosen = self.source.pieces.patterns[:, sum(columns, [])]
         facets = self.partition.facets
         for facet in np.flatnonzero(facets[:, 1] >= 0):
             p, q = (int(x) for x in facets[facet])
@@ -437,7 +438,7 @@ class _OnLine(_Search):
         return ends[:, :, 0].reshape(-1, 1), ends[:, :, 1].ravel(), np.arange(0, 2 * len(ends) + 1, 2)
 
     def _end(self, p: int, side: int) -> Real:
-        return self.source.judge.end(self.source.pieces.tags[p, side], self.partition.patterns[p])
+        return self.source.judge.end(self.source.pieces.tags[p, side], self.source.pieces.patterns[p])
 
     def _inside(
         self, p: int, candidates: list[int], i: int, j: int, on_facets: set[tuple[int, int, int]]

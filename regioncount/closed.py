@@ -31,7 +31,7 @@ import numpy as np
 
 from regioncount.engines import restricted
 from regioncount.exact import Line, Real, Surd, compare, sign_surd
-from regioncount.lowering import BIT, SET, Integers, Unit, reduced, score_form
+from regioncount.lowering import BIT, SET, Integers, Lowered, Unit, reduced, score_form
 
 if TYPE_CHECKING:
     from regioncount.engines import Judge
@@ -48,7 +48,7 @@ def closed_patterns(partition: Partition) -> set[bytes]:
     >>> sorted(pattern.hex() for pattern in closed_patterns(rc.subdivide(network, "-1:1")))
     ['0000', '0001', '0100']
     """
-    found = {row.tobytes() for row in partition.patterns}
+    found = {row.tobytes() for row in partition._source.pieces.patterns}
     judge = partition._source.judge
     cuts = _Cuts(judge)
     if partition.dim == 1:
@@ -63,9 +63,17 @@ def closed_patterns(partition: Partition) -> set[bytes]:
         cuts.point(0, *reduced((x * pre[0] + y * pre[1] + w * pre[2])[None], denominator * w), 0)
     if judge.lowered.has_products:
         _add_facets(partition, cuts, corners)
-        return found.union(*cuts.patterns())
+        return _visible(judge.lowered, found.union(*cuts.patterns()))
     at_vertices = [pattern for (pattern,) in cuts.patterns()]
     return found.union(at_vertices, _between(partition, at_vertices))
+
+
+def _visible(lowered: Lowered, patterns: set[bytes]) -> set[bytes]:
+    """Patterns without their hidden columns: with them or without, the pointwise function is the same."""
+    if not lowered.has_hidden:
+        return patterns
+    shown = lowered.visible
+    return {np.frombuffer(pattern, dtype=np.uint8)[shown].tobytes() for pattern in patterns}
 
 
 def _vertices(partition: Partition) -> list[Line]:
@@ -90,11 +98,12 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
     blocks = partition._source.lowered.blocks
     composer = partition._source.judge.composer
     last_columns = np.array([block.last_column for block in blocks])
+    patterns = partition._source.pieces.patterns
     for (p, q), ends in zip(partition.facets, partition.facet_vertices, strict=True):
-        pattern = partition.patterns[p]
+        pattern = patterns[p]
         start = 0
         if q >= 0:
-            start = int(np.searchsorted(last_columns, np.argmax(pattern != partition.patterns[q]), side="right"))
+            start = int(np.searchsorted(last_columns, np.argmax(pattern != patterns[q]), side="right"))
         pre, denominator = composer.pre(start, pattern)
         (x0, y0, w0), (x1, y1, w1) = corners[ends[0]], corners[ends[1]]
         slope = (x1 * w0 - x0 * w1) * pre[0] + (y1 * w0 - y0 * w1) * pre[1]

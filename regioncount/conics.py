@@ -1,14 +1,14 @@
 """Exact answers about conics, and the run of the conic engine.
 
-A curve is g = c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy = 0 with integer coefficients; its *branch* 1 (−1) is the root in y at
-which g rises (falls).  The exact plan of a frame (``kernels.conic``) needs three things: the real algebraic x at which
-curves meet or turn (roots of discriminants and resultants, ``algebraic``), the winners on a vertical line at a rational x
-between two of them (``engines.envelope``), and which branches meet at an algebraic x.
+A curve is g = c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy = 0 with integer coefficients; its *branch* 1 (−1) is the root
+in y at which g rises (falls).  The exact plan of a frame (``kernels.conic``) needs three things: the real algebraic x
+at which curves meet or turn (roots of discriminants and resultants, ``algebraic``), the winners on a vertical line at a
+rational x between two of them (``engines.envelope``), and which branches meet at an algebraic x.
 
 The last is decided so: two branches whose resultant does not vanish at x differ, and intervals of growing precision tell
 how; where it vanishes, some pair of branches of the two curves meets there, and once intervals have parted all pairs but
-one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical asymptote; where a
-network has such a curve all the same, :class:`Reshear` asks for another shear.
+one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical asymptote; where
+a network has such a curve all the same, :class:`Reshear` asks for another shear.
 """
 
 from __future__ import annotations
@@ -173,7 +173,7 @@ def _only_pair(x: Root, place: tuple[int, int, int], p: Branch, q: Branch) -> bo
 
 @dataclass
 class Wall:
-    """An event: where it is, the curves of it that are tagged, and the direction in which their polynomial changes sign."""
+    """An event: its place, and the tags of its two curves with the direction in which their polynomial changes sign."""
 
     x: Root
     tag: tuple[int, ...]
@@ -181,8 +181,10 @@ class Wall:
 
 @dataclass
 class Plan:
-    """An exact plan; see ``kernels.conic``.  Slabs are lists of (boundary (i, j, branch), winner); ``levels`` holds for every
-    wall the ranks of the boundaries seen from its left and from its right.
+    """An exact plan; see ``kernels.conic``.
+
+    Slabs are boundaries (i, j, branch) and winners; ``levels`` holds for every wall the ranks of the boundaries seen
+    from its left and from its right.
     """
 
     walls: list[Wall]
@@ -210,8 +212,8 @@ class ConicJudge(PlaneJudge):
         g = self.curve(tag, pattern)
         return 0 if not any(g) else 1 if not any(g[3:]) else 3
 
-    def curve(self, tag: Sequence[int], pattern: np.ndarray) -> Form:
-        """The curve on which candidates i and j of a unit tie, positive where i is ahead; domain edges positive inside."""
+    def curve(self, tag: Sequence[int] | np.ndarray, pattern: np.ndarray) -> Form:
+        """The curve on which candidates i and j of a unit tie, positive where i is ahead; a domain's edge, inside."""
         block, unit, i, j = (int(x) for x in tag[:4])
         if block < 0:
             a, b, c = self.edges[unit]
@@ -231,8 +233,9 @@ class ConicJudge(PlaneJudge):
             return polynomial(discriminant(g))
         return polynomial(resultant(g, self.curve(tag[4:8], pattern)))
 
-    def root(self, tag: Sequence[int], x: float, radius: float, pattern: np.ndarray) -> Root:
-        """The exact place of a wall."""
+    def root(self, tag: Sequence[int] | np.ndarray, near: Sequence[float] | np.ndarray, pattern: np.ndarray) -> Root:
+        """The exact place of a wall that floats found ``near`` (x, radius)."""
+        x, radius = (float(k) for k in near)
         mark = int(tag[9])
         if mark >= 0:
             return self.places[mark]
@@ -395,7 +398,8 @@ def _rough(branches: list[Branch], x: float) -> dict[Branch, tuple[float, float]
     curves = np.array([as_curve(g) for g, _ in branches])
     with np.errstate(all="ignore"):
         corners(curves, np.array([branch for _, branch in branches]), place, np.zeros(n, dtype=np.bool_), out)
-    return {branch: (y, r if np.isfinite(r) else math.inf) for branch, (y, r) in zip(branches, out.tolist(), strict=True)}
+    out[~np.isfinite(out[:, 1]), 1] = math.inf
+    return {branch: (y, r) for branch, (y, r) in zip(branches, out.tolist(), strict=True)}
 
 
 @dataclass
@@ -451,20 +455,21 @@ class _ConicRun(PolygonRun):
 
     judge_type = ConicJudge
     method = "conic"
-    SLABS, PRINTS = 48, 1 << 14
+    convex = False
+    SLABS = 48
 
     def __init__(
         self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool,
         shear: Fraction, everywhere: bool,
     ) -> None:  # fmt: skip
-        from regioncount.kernels import conic, interval
+        from regioncount.kernels import conic
 
         self.conic = conic
         self.everywhere = everywhere
         super().__init__(lowered, domain, emit, max_pieces, exact, shear)
-        self._allocate_conic(emit, interval.N_PRINTS)
+        self._allocate_conic(emit)
 
-    def _allocate_conic(self, emit: bool, prints_at: int) -> None:
+    def _allocate_conic(self, emit: bool) -> None:
         c, blocks = self.conic, self.program.blocks
         self.frames = c.Stack(
             np.zeros((self.FRAMES, self.stack.info.shape[1]), dtype=np.int64), np.zeros((self.FRAMES, 2, 8)),
@@ -482,13 +487,11 @@ class _ConicRun(PolygonRun):
             np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros((pairs, 8)),
             np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 2)), np.zeros((events, 10), dtype=np.int64),
             np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5),
-            np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k), np.zeros((0, 3), dtype=np.int64),
+            np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k),
         )  # fmt: skip
         self.line = c.VerticalLine(
             np.zeros((most + 2, 4)), np.zeros((most * most + 8, 2)), np.zeros((most * most + 8, 3), dtype=np.int64)
         )
-        self.prints = c.Prints(np.zeros(prints_at + 4, dtype=np.int64), np.zeros((self.PRINTS, 3), dtype=np.int64))
-        self.prints_at = prints_at
         leaves = self.LEAVES if emit else 0
         self.trapezoids = c.Leaves(
             np.zeros((leaves, 2, 8)), np.zeros((leaves, 2, 6), dtype=np.int64), np.zeros((leaves, 2, 2)),
@@ -496,8 +499,6 @@ class _ConicRun(PolygonRun):
             np.zeros((leaves, 3, self.n_out + 1)), np.zeros((leaves, 2)),
         )  # fmt: skip
         self.parts: list[tuple[np.ndarray, ...]] = []
-        self.seen = np.zeros((0, 3), dtype=np.int64)
-        self.spread_over = np.zeros(len(blocks), dtype=np.int64)  # trapezoids by block
         self.scratch = (np.zeros(4), np.zeros(4), np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64))
 
     @staticmethod
@@ -517,7 +518,7 @@ class _ConicRun(PolygonRun):
         self.run_.state[k.TOP] = f - 1
         while True:
             status = c.subdivide(
-                self.program, self.run_, self.frames, self.roots, self.work, self.line, self.prints, self.trapezoids,
+                self.program, self.run_, self.frames, self.roots, self.work, self.line, self.trapezoids,
                 *self.scratch,
             )  # fmt: skip
             if status == c.OK:
@@ -551,7 +552,7 @@ class _ConicRun(PolygonRun):
         tags = stack.tags[f, :n]
         forms = [self.judge.curve(tags[v], pattern) for v in range(n)]
         xtags = [(*tags[v - 1, :4], *tags[v, :4], 0, -1) for v in range(n)]
-        roots = [self.judge.root(xtags[v], 0.0, 0.0, pattern) for v in range(n)]
+        roots = [self.judge.root(xtags[v], (0.0, 0.0), pattern) for v in range(n)]
         order = sorted(range(n), key=cmp_to_key(lambda a, b: roots[a].compare(roots[b])))
         groups: list[list[int]] = []
         for v in order:
@@ -593,7 +594,7 @@ class _ConicRun(PolygonRun):
         alive = [int(i) for i in self.work.alive[: int(self.work.state[c.N_BRANCHES])]]
         tags = frames.wtag[f]
         walls = tuple(
-            Wall(self.judge.root(tags[side], *frames.wall[f, side], pattern), tuple(int(t) for t in tags[side, :9]))
+            Wall(self.judge.root(tags[side], frames.wall[f, side], pattern), tuple(int(t) for t in tags[side, :9]))
             for side in range(2)
         )
         plan = self.judge.plan(block, unit, alive, pattern, frames.ctag[f], walls)  # type: ignore[arg-type]
@@ -626,18 +627,11 @@ class _ConicRun(PolygonRun):
 
     def _drain_conic(self) -> None:
         c = self.conic
-        n, m = int(self.work.state[c.N_PIECES]), int(self.prints.state[self.prints_at])
+        n = int(self.work.state[c.N_PIECES])
         if n:
             self.parts.append(tuple(a[:n].copy() for a in self.trapezoids))
             self.work.state[c.N_PIECES] = 0
-        if m:
-            self.spread_over += np.bincount(self.prints.prints[:m, 0], minlength=len(self.spread_over))
-            self.seen = np.unique(np.concatenate([self.seen, self.prints.prints[:m]]), axis=0)
-            self.prints.state[self.prints_at] = 0
-
-    def _patterns(self, counts: np.ndarray) -> np.ndarray:
-        self._drain_conic()
-        return counts - self.spread_over + np.bincount(self.seen[:, 0], minlength=len(counts))
+        self._collect_prints()
 
     def _collect(self) -> Any:
         polygons = super()._collect()

@@ -122,13 +122,13 @@ class MixedOutline:
             if self.kind[edge] == POLYGON:
                 tags = self.pieces.polygons.tags
                 event = (*tags[self.previous[corner], :4], *tags[corner, :4], 0, -1)
-                found = self.judge.root(event, 0.0, 0.0, pattern)
+                found = self.judge.root(event, (0.0, 0.0), pattern)
             else:
                 kind = int(self.kind[corner])  # the corner before a wall lies on it, as do both ends of one
                 right = kind in (RIGHT, UPPER)
                 t = self.trapezoid(edge)
                 trapezoids = self.pieces.trapezoids
-                found = self.judge.root(trapezoids.wall_tags[t, int(right)], *trapezoids.walls[t, int(right)], pattern)
+                found = self.judge.root(trapezoids.wall_tags[t, int(right)], trapezoids.walls[t, int(right)], pattern)
             self._exact[corner] = found
         return found
 
@@ -247,6 +247,7 @@ def _match_exactly(
     outline: MixedOutline, edges: np.ndarray, borders: np.ndarray, wall: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Facets among these edges, by exact arithmetic; and pairs of equal corners."""
+    key: Any
     groups: dict[Any, tuple[list, list]] = defaultdict(lambda: ([], []))
     for edge, border, is_wall in zip(edges.tolist(), borders.tolist(), wall.tolist(), strict=True):
         corners = (edge, int(outline.next[edge]))
@@ -392,7 +393,7 @@ def interior(outline: MixedOutline, window: Window) -> np.ndarray:
     points = trapezoids.inside.copy()
     for t in np.flatnonzero(~np.isfinite(points).all(axis=1)).tolist():
         pattern = trapezoids.patterns[t]
-        ends = [outline.judge.root(trapezoids.wall_tags[t, s], *trapezoids.walls[t, s], pattern) for s in range(2)]
+        ends = [outline.judge.root(trapezoids.wall_tags[t, s], trapezoids.walls[t, s], pattern) for s in range(2)]
         x = between(*ends)
         ys = []
         for s in range(2):

@@ -439,7 +439,7 @@ class Outcome:
     """Result of a run.
 
     ``patterns[b]`` is the number of activation patterns of the network cut after block b, ``n_pieces`` that of pieces;
-    ``pieces`` holds them if they were asked for.
+    ``pieces`` holds them if they were asked for, with hidden columns in their patterns.
     """
 
     patterns: np.ndarray
@@ -473,7 +473,8 @@ class PolygonRun:
     judge_type: type[PlaneJudge] = PlaneJudge
     everywhere = False
     method = "polygon"
-    FRAMES, CORNERS, REQUESTS, TABLE, LEAVES = 64, 16, 4096, 1 << 16, 2048
+    convex = True  # whether the set of a full pattern is
+    FRAMES, CORNERS, REQUESTS, TABLE, LEAVES, PRINTS = 64, 16, 4096, 1 << 16, 2048, 1 << 16
 
     def __init__(
         self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False,
@@ -513,11 +514,14 @@ class PolygonRun:
             np.zeros((n_blocks, 4, widest)), np.zeros((n_blocks, 4, candidates)), np.zeros((n_blocks, 4, 3)),
             np.zeros(n_blocks, dtype=np.int64),
         )  # fmt: skip
-        state = np.zeros(13, dtype=np.int64)
+        state = np.zeros(15, dtype=np.int64)
         state[k.NEXT_ROOT] = 1
         state[k.LAST_BLOCK] = n_blocks - 1 if emit else self.lowered.last_choice
         state[k.EMIT] = emit
         state[k.MAX_PIECES] = np.iinfo(np.int64).max if self.max_pieces is None else self.max_pieces
+        # sets of a full pattern are convex, so they are pieces; those of a visible one need not be
+        state[k.FINGERPRINTS] = self.lowered.has_hidden or not self.convex
+        prints = self.PRINTS if state[k.FINGERPRINTS] else 0
         self.most = max(int(self.program.units[:, 4].max(initial=1)), choices)  # candidates of a unit, units of a block
         table = np.zeros((self.TABLE, 3), dtype=np.int64)
         table[:, 2] = 2
@@ -525,7 +529,9 @@ class PolygonRun:
             state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
             np.zeros((3, widest)), np.zeros((4, max(corners, self.most)), dtype=np.int64), np.zeros(4),
             np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((4, 3)),
+            np.zeros((prints, 3), dtype=np.int64), self.lowered.visible.astype(np.uint8),
         )  # fmt: skip
+        self.seen = np.zeros((0, 3), dtype=np.int64)
         leaves = self.LEAVES if emit else 0
         self.n_out = int(blocks[-1, 5]) if emit else 0
         self.leaves = k.Leaves(
@@ -577,6 +583,8 @@ class PolygonRun:
                 self._grow_corners()
             elif status == k.FULL:
                 self._drain()
+            elif status == k.FULL_PRINTS:
+                self._collect_prints()
             else:
                 raise too_many(self.max_pieces)
         pieces = None
@@ -584,17 +592,23 @@ class PolygonRun:
             self._drain()
             pieces = self._collect()
         self.decisions.floats = 0 if self.run_.state[k.NO_FLOATS] else int(self.run_.state[k.N_FLOATS])
-        counts = self.run_.counts
-        return Outcome(
-            self._patterns(counts), int(counts[self.run_.state[k.LAST_BLOCK]]), pieces, self.judge, self.window,
-            self.decisions, self.method,
-        )  # fmt: skip
+        counts = patterns = self.run_.counts
+        if self.run_.state[k.FINGERPRINTS]:
+            self._collect_prints()
+            patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
+        last = int(counts[self.run_.state[k.LAST_BLOCK]])
+        return Outcome(patterns, last, pieces, self.judge, self.window, self.decisions, self.method)
 
     def _hand_over(self) -> None:
         raise AssertionError("the judge refuses quadratic scores")
 
-    def _patterns(self, counts: np.ndarray) -> np.ndarray:
-        return counts  # patterns are convex here, so pieces are patterns
+    def _collect_prints(self) -> None:
+        """Keep the new fingerprints; the buffer grows with their number, so that few are sorted often."""
+        k, state = self.kernel, self.run_.state
+        self.seen = np.unique(np.concatenate([self.seen, self.run_.prints[: state[k.N_PRINTS]]]), axis=0)
+        state[k.N_PRINTS] = 0
+        if len(self.seen) > len(self.run_.prints):
+            self.run_ = self.run_._replace(prints=np.zeros((2 * len(self.seen), 3), dtype=np.int64))
 
     def _settle(self, patterns: np.ndarray | None = None) -> None:
         """Answer the kernel's questions about frames with these patterns."""
@@ -767,7 +781,7 @@ class _IntervalRun:
     def run(self) -> Outcome:
         k, state = self.kernel, self.run_.state
         if state[k.LAST_BLOCK] < 0:
-            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions, self.method)
+            return Outcome(self.run_.counts, 1, None, self.judge, self.window, self.decisions, "interval")
         p, best = np.zeros(4), np.zeros(4)
         while True:
             arrays = (self.program, self.run_, self.stack, self.roots, self.events, self.memo, self.leaves)

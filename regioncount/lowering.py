@@ -15,6 +15,8 @@ SET       K; score ``pre[s]`` or        ``n_values`` coordinates from ``pre[v]``
 
 The last block has no units: its pre is the output.  A block's *pattern columns* are those of
 ``Network.activation_pattern``: one a BIT unit (1 = on), one for each candidate of a SET unit, masked tokens included.
+For the plane a score q·k of two numbers is made affine: the sign of q is a choice of its own, in a *hidden* block
+before that of the head (:meth:`_Builder.signs`), whose columns are no columns of ``activation_pattern``.
 :class:`Composer` gives the exact affine map of ``pre`` on the cell of an activation pattern; every exact decision of
 every engine starts from it.
 """
@@ -68,6 +70,13 @@ class Unit:
     columns: tuple[int, ...] = ()
     slope: Fraction = Fraction(0)
 
+    @property
+    def continuous(self) -> bool:
+        """Whether it passes on its score (up to a slope), so that nothing jumps where its choice changes."""
+        return self.kind != SET or (
+            self.n_values == 1 and all(r == 0 and k == v for (_, k, r), v in zip(self.scores, self.values, strict=True))
+        )
+
 
 @dataclass(frozen=True)
 class Block:
@@ -75,7 +84,8 @@ class Block:
 
     ``weight`` is (rows, cols), ``bias`` (rows,); with ``repeat`` tokens pre has ``repeat * rows`` coordinates.
     ``n_out`` is the size of the state after selection; ``layer`` the index in ``Network.layers`` of the layer whose
-    choices these are (−1 where there are none); columns ``first_column … last_column − 1`` are its pattern columns.
+    choices these are (−1 where there are none); columns ``first_column … last_column − 1`` are its pattern columns,
+    all of them hidden or none.
     """
 
     weight: ExactArray
@@ -86,6 +96,7 @@ class Block:
     layer: int
     first_column: int
     last_column: int
+    hidden: bool = False
 
     @property
     def n_pre(self) -> int:
@@ -99,7 +110,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Lowered:
-    """A network as blocks; ``columns`` is the length of an activation pattern."""
+    """A network as blocks; ``columns`` is the length of a pattern, hidden columns included."""
 
     network: Network
     blocks: tuple[Block, ...]
@@ -115,19 +126,62 @@ class Lowered:
         """Whether some score is a product of two coordinates (attention)."""
         return any(r > 0 for block in self.blocks for unit in block.units for _, _, r in unit.scores)
 
+    @property
+    def has_hidden(self) -> bool:
+        """Whether some columns are hidden."""
+        return any(block.hidden for block in self.blocks)
 
-def lower(network: Network) -> Lowered:
+    @property
+    def visible(self) -> np.ndarray:
+        """Which columns are those of ``Network.activation_pattern``: bool (columns,)."""
+        shown = np.ones(self.columns, dtype=bool)
+        for block in self.blocks:
+            if block.hidden:
+                shown[block.first_column : block.last_column] = False
+        return shown
+
+
+def lower(network: Network, planar: bool = False) -> Lowered:
     """Lower a network; the result is cached on it.
+
+    Parameters
+    ----------
+    network : Network
+    planar : bool
+        Whether scores that are a product of two numbers are made affine, by hidden choices.  The pointwise function,
+        ties included, is the same.
 
     Raises
     ------
     InputError
         If a layer is a softmax attention: it is not piecewise affine.
     """
-    found = network._cache.get("lowered")
+    name = "planar" if planar else "lowered"
+    found = network._cache.get(name)
     if found is None:
-        found = network._cache["lowered"] = _Builder(network).run()
+        if planar:
+            plain = lower(network)
+            signs = _varying_products(plain)
+            found = _Builder(network, signs).run() if signs else plain
+        else:
+            found = _Builder(network).run()
+        network._cache[name] = found
     return found
+
+
+def _varying_products(lowered: Lowered) -> frozenset[tuple[int, int, int]]:
+    """(layer, head, query token) where the zeros of the weights let a score be the product of two varying numbers."""
+    found = set()
+    affine = iter(_affine_units(lowered))
+    for block in lowered.blocks:
+        place = 0  # heads in order, their query tokens in order
+        for unit in block.units:
+            is_affine = next(affine)
+            if unit.kind == SET and unit.scores[0][2] > 0:
+                if not is_affine and unit.scores[0][2] == 1 and len(unit.values) > 1:
+                    found.add((block.layer, *divmod(place, block.repeat)))
+                place += 1
+    return frozenset(found)
 
 
 def _stack(*parts: ExactArray, axis: int = 0) -> ExactArray:
@@ -138,10 +192,14 @@ def _stack(*parts: ExactArray, axis: int = 0) -> ExactArray:
 
 
 class _Builder:
-    """Collects blocks; ``pending`` is an affine stage that still waits for its selection."""
+    """Collects blocks; ``pending`` is an affine stage that still waits for its selection.
 
-    def __init__(self, network: Network) -> None:
+    ``products`` holds (layer, head, query token) of the scores to make affine by a hidden choice.
+    """
+
+    def __init__(self, network: Network, products: frozenset[tuple[int, int, int]] = frozenset()) -> None:
         self.network = network
+        self.products = products
         self.blocks: list[Block] = []
         self.column = 0
         self.pending: tuple[ExactArray, ExactArray, int] | None = None
@@ -183,8 +241,9 @@ class _Builder:
         n_out: int,
         layer: int,
         column: int,
+        hidden: bool = False,
     ) -> None:
-        self.blocks.append(Block(weight, bias, repeat, tuple(units), n_out, layer, self.column, column))
+        self.blocks.append(Block(weight, bias, repeat, tuple(units), n_out, layer, self.column, column, hidden))
         self.column = column
 
     def affine(self, weight: ExactArray, bias: ExactArray, repeat: int) -> None:
@@ -230,15 +289,17 @@ class _Builder:
                 "cannot be enumerated; expected 'hardmax' (evaluate it, or sample it on a grid)"
             )
         weight, bias, parts, out_weight, out_bias = attention_stage(layer, dim)
+        weight, bias, signs = self.signs(index, weight, bias, parts, tokens, dim)
         self.affine(weight, bias, tokens)
         rows, width = weight.shape[0], out_weight.shape[1]
         allowed, column = layer.allowed(tokens), self.column
         base = dim if layer.residual else 0
         units = [Unit(PASS, t * width + i, 1, (t * rows + i,)) for t in range(tokens) for i in range(base)]
-        for q, k, r, v, n_values, out in parts:
+        for head, (q, k, r, v, n_values, out) in enumerate(parts):
             for t in range(tokens):
                 keys = [s for s in range(tokens) if allowed[t, s]]
-                scores = tuple((t * rows + q, s * rows + k, r) for s in keys)
+                query = t * rows + signs.get((head, t), q)
+                scores = tuple((query, s * rows + k, r) for s in keys)
                 values = tuple(s * rows + v for s in keys)
                 columns = tuple(column + s for s in keys)
                 units.append(Unit(SET, t * width + out, n_values, values, scores, columns))
@@ -246,6 +307,49 @@ class _Builder:
         self.pending = None
         self.emit(weight, bias, tokens, units, tokens * width, index, column)
         self.affine(out_weight, out_bias, tokens)
+
+    def signs(
+        self,
+        index: int,
+        weight: ExactArray,
+        bias: ExactArray,
+        parts: list[tuple[int, int, int, int, int, int]],
+        tokens: int,
+        dim: int,
+    ) -> tuple[ExactArray, ExactArray, dict[tuple[int, int], int]]:
+        """Emit a hidden block that chooses the signs of queries of one row, where scores are to be made affine.
+
+        The greatest q·k_s are those of the greatest sign(q)·k_s, and all tie where q = 0.  So each such query is a
+        hidden unit of scores q and −q and values 1 and −1, whose mean 0 is right for a query that is 0 on a whole
+        piece, and the head's scores are k_s times a number that is constant on pieces.  Returns the stage before the
+        head's choice, which now reads the chosen signs behind each token, and for (head, query token) their row.
+        """
+        heads = sorted({head for layer, head, _ in self.products if layer == index})
+        if not heads:
+            return weight, bias, {}
+        rows, places = dim + 4 * len(heads), {head: i for i, head in enumerate(heads)}
+        stage, offset = [ExactArray(np.eye(dim))], [ExactArray(np.zeros(dim))]
+        for head in heads:
+            row = slice(parts[head][0], parts[head][0] + 1)
+            for array, out, values in ((weight, stage, np.zeros((2, dim))), (bias, offset, np.array([1.0, -1.0]))):
+                query = array.view[row] if array.is_float else array.fractions()[row]
+                out += [ExactArray(query), ExactArray(-query), ExactArray(values)]
+        self.affine(_stack(*stage), _stack(*offset), tokens)
+        full, shift, repeat = self.take(tokens, dim)
+        width, column = dim + len(heads), self.column
+        units = [Unit(PASS, t * width + i, 1, (t * rows + i,)) for t in range(tokens) for i in range(dim)]
+        for layer, head, t in sorted(self.products):
+            if layer == index:
+                at = t * rows + dim + 4 * places[head]
+                scores = ((-1, at, 0), (-1, at + 1, 0))
+                to = t * width + dim + places[head]
+                units.append(Unit(SET, to, 1, (at + 2, at + 3), scores, (column, column + 1)))
+                column += 2
+        self.emit(full, shift, repeat, units, tokens * width, index, column, hidden=True)
+        reads = np.eye(len(heads), width, dim)
+        beside = _stack(weight, ExactArray(np.zeros((weight.shape[0], len(heads)))), axis=1)
+        found = {(head, t): weight.shape[0] + places[head] for layer, head, t in self.products if layer == index}
+        return _stack(beside, ExactArray(reads)), _stack(bias, ExactArray(np.zeros(len(heads)))), found
 
     def feedforward(self, index: int, layer: Feedforward, tokens: int, dim: int) -> None:
         weight, bias = layer.hidden.weight, layer.hidden.bias
@@ -532,9 +636,10 @@ class Program(NamedTuple):
 
 def flatten(lowered: Lowered) -> Program:
     """The arrays of a lowered network, cached on the network."""
-    found = lowered.network._cache.get("program")
+    name = "planar program" if lowered.has_hidden else "program"
+    found = lowered.network._cache.get(name)
     if found is None:
-        found = lowered.network._cache["program"] = _flatten(lowered)
+        found = lowered.network._cache[name] = _flatten(lowered)
     return found
 
 

@@ -139,7 +139,7 @@ def count(
     _max_pieces(max_pieces)
     if not set(definitions) <= {"activation"}:
         return subdivide(network, where, method, max_pieces, exact).result(definitions, started)
-    lowered = lower(network)
+    lowered = lower(network, where.dim == 2)
     outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
@@ -170,11 +170,9 @@ def subdivide(
         raise InputError(
             "method: the grid samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
         )
-    lowered = lower(network)
+    lowered = lower(network, where.dim == 2)
     outcome = _run(lowered, where, method, True, max_pieces, exact)
-    if where.dim == 1:
-        return _line_partition(network, where, lowered, outcome)
-    make = _curved_partition if outcome.method == "conic" else _plane_partition
+    make = _line_partition if where.dim == 1 else _plane_partition
     return make(network, where, lowered, outcome)
 
 
@@ -254,7 +252,7 @@ def _profile(lowered: Lowered, outcome: engines.Outcome) -> list[dict[str, Any]]
             "activation": int(outcome.patterns[index]),
         }
         for index, block in enumerate(lowered.blocks)
-        if block.selects
+        if block.selects and not block.hidden
     ]
 
 
@@ -432,7 +430,7 @@ class _Labels(dict):
     def _activation(self) -> np.ndarray:
         patterns, profile = self.partition.patterns, self.partition.depth_profile
         if self.partition._source is not None and profile and profile[-1]["activation"] == len(patterns):
-            return np.arange(len(patterns))  # the engine found as many patterns as pieces: with affine scores, always
+            return np.arange(len(patterns))  # the engine found as many patterns as pieces
         rows = np.concatenate([patterns, np.zeros((len(patterns), 1), dtype=np.uint8)], axis=1)  # never empty
         keys = np.ascontiguousarray(rows).view(np.dtype((np.void, rows.shape[1]))).ravel()
         return _first_seen(np.unique(keys, return_inverse=True)[1].ravel())
@@ -499,7 +497,9 @@ def _first_seen(labels: np.ndarray) -> np.ndarray:
 
 @dataclass
 class _Source:
-    """What exact questions about a partition need."""
+    """What exact questions about a partition need; the patterns of ``pieces`` have hidden columns where ``lowered``
+    has.
+    """
 
     lowered: Lowered
     judge: Any
@@ -556,27 +556,22 @@ def _in_order(pieces: engines.LinePieces, judge: engines.LineJudge) -> np.ndarra
 
 
 def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
-    pieces: engines.PlanePieces = outcome.pieces
-    outline = adjacency.Outline(pieces, outcome.judge)
-    facets = adjacency.find_facets(outline)
+    pieces, window = outcome.pieces, outcome.window
+    patterns = np.ascontiguousarray(pieces.patterns[:, lowered.visible]) if lowered.has_hidden else pieces.patterns
+    outline: Any
+    curved: dict[str, Any] = {}
+    if outcome.method == "conic":
+        outline = contacts.MixedOutline(pieces, outcome.judge)
+        facets, edges = contacts.find_facets(outline)
+        ends = facets.vertices[facets.ends]
+        arcs, facet_arc = contacts.arcs_of(outline, window, edges, ends[:, 0], ends[:, 1])
+        curved = {"arcs": arcs, "facet_arc": facet_arc, "interior_points": contacts.interior(outline, window)}
+    else:
+        outline = adjacency.Outline(pieces, outcome.judge)
+        facets = adjacency.find_facets(outline)
     return Partition(
-        network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
-        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
-        pieces.offsets, facets.corner_vertex, decisions=_decisions(outcome),
-        _source=_Source(lowered, outcome.judge, pieces, outline),
-    )  # fmt: skip
-
-
-def _curved_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
-    pieces: conics.MixedPieces = outcome.pieces
-    outline = contacts.MixedOutline(pieces, outcome.judge)
-    facets, edges = contacts.find_facets(outline)
-    ends = facets.vertices[facets.ends]
-    arcs, facet_arc = contacts.arcs_of(outline, outcome.window, edges, ends[:, 0], ends[:, 1])
-    return Partition(
-        network, domain, 2, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets.pieces, facets.border,
-        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, outcome.window.outward(facets.vertices),
-        outline.offsets, facets.corner_vertex, arcs=arcs, facet_arc=facet_arc,
-        interior_points=contacts.interior(outline, outcome.window), decisions=_decisions(outcome),
-        _source=_Source(lowered, outcome.judge, pieces, outline),
+        network, domain, 2, patterns, window.outward_maps(pieces.maps), facets.pieces, facets.border,
+        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
+        outline.offsets, facets.corner_vertex, decisions=_decisions(outcome),
+        _source=_Source(lowered, outcome.judge, pieces, outline), **curved,
     )  # fmt: skip

@@ -97,7 +97,7 @@ def test_a_few_random_networks():
 def test_quadratic_scores_are_affine_or_refused(seed):
     """General attention in the plane: mostly conics; where all differences happen to be affine, counts agree."""
     network = oracle.random_transformer(
-        Random(seed), tokens=2, dim=2, head_dim=1, input_dim=2, values=compare.SMALL, hidden=1
+        Random(seed), tokens=2, dim=2, head_dim=2, input_dim=2, values=compare.SMALL, hidden=1
     )
     if fits_the_plane(network, SQUARE):
         compare.assert_same(network, SQUARE)

@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regioncount.kernels import inlined, njit
-from regioncount.kernels.interval import N_PRINTS as PRINTS_AT
-from regioncount.kernels.interval import fingerprint, leader, walk
+from regioncount.kernels.interval import leader, walk
 from regioncount.kernels.polygon import (
     ALIVE,
     BLOCK,
@@ -44,6 +43,7 @@ from regioncount.kernels.polygon import (
     STATE,
     copy_frame,
     enter_map,
+    fingerprint,
     line_key,
     put_request,
     set_bit,
@@ -53,7 +53,6 @@ from regioncount.kernels.polygon import (
 from regioncount.kernels.predicates import (
     BIT,
     CAND_LO,
-    COL_HI,
     FIRST,
     FIRST_VALUE,
     HUGE,
@@ -119,7 +118,7 @@ class Work(NamedTuple):
 
     The plan: x (S + 1, 2), xtag (S + 1, 10); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the boundary
     below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its left and its right;
-    owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K); prints (R, 3).
+    owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K).
     """
 
     state: np.ndarray
@@ -143,7 +142,6 @@ class Work(NamedTuple):
     owner: np.ndarray
     border: np.ndarray
     wall_border: np.ndarray
-    prints: np.ndarray
 
 
 class VerticalLine(NamedTuple):
@@ -152,13 +150,6 @@ class VerticalLine(NamedTuple):
     score: np.ndarray
     at: np.ndarray
     tags: np.ndarray
-
-
-class Prints(NamedTuple):
-    """What ``interval.fingerprint`` writes to."""
-
-    state: np.ndarray
-    prints: np.ndarray
 
 
 class Leaves(NamedTuple):
@@ -1122,7 +1113,7 @@ def emit(prog, run, stack, roots, work, leaves, f, p):
 
 
 @njit
-def step(prog, run, stack, roots, work, line, prints, leaves, p, best, first, second):
+def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
     """Work on the top frame once."""
     f = work.state[TOP]
     b = stack.info[f, BLOCK]
@@ -1141,15 +1132,12 @@ def step(prog, run, stack, roots, work, line, prints, leaves, p, best, first, se
     if stack.info[f, N_OPEN] > 0 and not filter_open(prog, run, stack, roots, work, f):
         return REQUEST
     if stack.info[f, N_OPEN] == 0:
-        chooses = prog.blocks[b, N_CHOOSE] > 0
         if b == last and run.counts[b] >= run.state[MAX_PIECES]:
             return LIMIT
-        if chooses and prints.state[PRINTS_AT] >= prints.prints.shape[0]:
-            return FULL
+        if not fingerprint(prog, run, stack, f, b):
+            return FULL  # a frame that comes here again appends its print again: it is one of a set
         if b == last and run.state[EMIT] and not emit(prog, run, stack, roots, work, leaves, f, p):
             return FULL
-        if chooses:
-            fingerprint(prints, stack, f, b, prog.blocks[b, COL_HI])
         run.counts[b] += 1
         if b == last:
             work.state[TOP] = f - 1
@@ -1165,11 +1153,11 @@ def step(prog, run, stack, roots, work, line, prints, leaves, p, best, first, se
 
 
 @njit
-def subdivide(prog, run, stack, roots, work, line, prints, leaves, p, best, first, second):
+def subdivide(prog, run, stack, roots, work, line, leaves, p, best, first, second):
     """Run until the stack is empty (OK) or something is needed (any other status)."""
     run.state[N_REQUESTS] = 0
     while work.state[TOP] >= 0:
-        status = step(prog, run, stack, roots, work, line, prints, leaves, p, best, first, second)
+        status = step(prog, run, stack, roots, work, line, leaves, p, best, first, second)
         if status != OK:
             return status
     return OK

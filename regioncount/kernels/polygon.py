@@ -11,6 +11,8 @@ written to ``request`` and the kernel returns REQUEST without having changed the
 stores the verdict and calls again.  Keys of verdicts are made from the *lines* that meet in a corner and the line
 that is asked about, so they are the same after re-entry.  The kernel can be started on any stack: a whole domain, or
 one frame of another run.
+
+A pattern is one piece, unless it has hidden columns (lowering): then visible patterns are told apart by fingerprints.
 """
 
 from __future__ import annotations
@@ -25,6 +27,7 @@ from regioncount.kernels.predicates import (
     B_AT,
     BIT,
     CAND_LO,
+    COL_HI,
     COL_LO,
     COLS,
     COLUMN,
@@ -69,7 +72,8 @@ from regioncount.kernels.predicates import (
     value_bound,
 )  # fmt: skip
 
-OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT, CONIC = range(7)  # CONIC: a score of the top frame is quadratic
+# CONIC: a score of the top frame is quadratic
+OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT, FULL_PRINTS, CONIC = range(8)
 ROOT, OPEN, DEAD = range(3)
 # columns of Stack.info, of Stack.tags, of Run.state
 CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
@@ -89,7 +93,9 @@ T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # border: 2 * split + sid
     N_VERDICTS,
     NO_FLOATS,
     N_FLOATS,
-) = range(13)
+    FINGERPRINTS,
+    N_PRINTS,
+) = range(15)
 # kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
 AT_CORNER, SAME_MAP, AFFINE = range(3)
 ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
@@ -120,7 +126,9 @@ class Roots(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Counters, the table of verdicts, requests, and scratch space."""
+    """Counters, the table of verdicts, requests, scratch space; fingerprints (P, 3): block and 126 bits of the visible
+    pattern up to it; which columns are ``visible`` (n_columns,).
+    """
 
     state: np.ndarray
     counts: np.ndarray
@@ -132,6 +140,8 @@ class Run(NamedTuple):
     cut_tag: np.ndarray
     at: np.ndarray
     factor: np.ndarray
+    prints: np.ndarray = np.zeros((0, 3), dtype=np.int64)
+    visible: np.ndarray = np.zeros(0, dtype=np.uint8)
 
 
 class Leaves(NamedTuple):
@@ -1032,6 +1042,36 @@ def emit(run, stack, roots, leaves, f):
     return True
 
 
+@njit
+def fingerprint(prog, run, stack, f, b):
+    """Append two 63-bit hashes of the visible pattern of frame f up to block b; False if they are full."""
+    low = prog.blocks[b, COL_LO]
+    high = prog.blocks[b, COL_HI]
+    if low == high or not run.visible[low]:
+        return True  # no choice, or a hidden one
+    n = run.state[N_PRINTS]
+    if n >= run.prints.shape[0]:
+        return False
+    x = np.int64(0x1234567)
+    y = np.int64(0x89ABCDE)
+    word = np.int64(0)
+    bits = 0
+    for c in range(high):
+        if run.visible[c]:
+            word = (word << 1) | np.int64(stack.pattern[f, c])
+            bits += 1
+            if bits == 48:
+                x = mix(x, word)
+                y = mix(y, word ^ 0x5A5A5A5A5A5A)
+                word = np.int64(0)
+                bits = 0
+    run.prints[n, 0] = b
+    run.prints[n, 1] = mix(x, word)
+    run.prints[n, 2] = mix(y, word ^ 0x5A5A5A5A5A5A)
+    run.state[N_PRINTS] = n + 1
+    return True
+
+
 @inlined
 def count_two(prog, run, stack, roots, f):
     """Number of parts into which the lines of two BIT units, the only open ones, cut frame f; 0 if floats cannot tell.
@@ -1104,6 +1144,8 @@ def step(prog, run, stack, roots, leaves):
         if run.state[N_REQUESTS] > 0:
             return REQUEST
     if stack.info[f, N_OPEN] == 0:
+        if run.state[FINGERPRINTS] and not fingerprint(prog, run, stack, f, b):
+            return FULL_PRINTS  # a frame that comes here again appends its print again: it is one of a set
         if b == last:
             if run.counts[last] >= run.state[MAX_PIECES]:
                 return LIMIT
@@ -1121,7 +1163,7 @@ def step(prog, run, stack, roots, leaves):
         return GROW_FRAMES
     if stack.info[f, CORNERS] + 3 >= stack.edges.shape[1]:
         return GROW_CORNERS
-    if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT]:
+    if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT] and not run.state[FINGERPRINTS]:
         parts = count_leaves(prog, run, stack, roots, f)
         if parts > 0:
             if run.counts[b] + parts > run.state[MAX_PIECES]:
