@@ -7,8 +7,8 @@ rational x between two of them (``engines.envelope``), and which branches meet a
 
 The last is decided so: two branches whose resultant does not vanish at x differ, and intervals of growing precision tell
 how; where it vanishes, some pair of branches of the two curves meets there, and once intervals have parted all pairs but
-one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical asymptote; where
-a network has such a curve all the same, :class:`Reshear` asks for another shear.
+one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical
+asymptote; where a network has such a curve all the same, :class:`Reshear` asks for another shear.
 """
 
 from __future__ import annotations
@@ -435,7 +435,7 @@ def conic_run(
     exact: bool = False,
     everywhere: bool = False,
 ) -> Outcome:
-    """Subdivide a convex polygon by scores of degree at most 2; ``everywhere`` cuts even what is polygonal into trapezoids.
+    """Subdivide a convex polygon by scores of degree at most 2; ``everywhere``: into trapezoids alone.
 
     Raises
     ------
@@ -566,7 +566,7 @@ class _ConicRun(PolygonRun):
         border = int(self.run_.state[k.NEXT_BORDER])
         for s in range(len(groups) - 1):
             x = between(roots[groups[s][0]], roots[groups[s + 1][0]])
-            ends = []
+            ends: list[tuple[bool, int]] = []
             for v in range(n):  # the two edges above x, of which the lower one is passed rightwards
                 if (roots[v].compare(Root.rational(x)) < 0) != (roots[(v + 1) % n].compare(Root.rational(x)) < 0):
                     ends.append((roots[v].compare(Root.rational(x)) > 0, v))

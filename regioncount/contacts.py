@@ -1,7 +1,7 @@
 """How pieces bounded by arcs touch: ``adjacency`` for the convex polygons and trapezoids of the conic engine.
 
-No curve is vertical in the engine's coordinates, so along a curve the ends of edges are ordered by x, along a wall by y.
-Both sides of a border tile the same arc or stretch of wall, and the same merge as for polygons gives the overlaps.  Two
+No curve is vertical in the engine's coordinates, so along a curve the ends of edges are ordered by x, along a wall by
+y.  Both sides of a border tile the same arc or stretch of wall, and the merge used for polygons gives the overlaps.  Two
 ends are equal for certain where their *identity* agrees: on an arc the event (two curves, and the direction in which
 their polynomial changes sign there: roots of one polynomial alternate, so overlapping intervals with one direction hold
 one root), on a wall the curve and branch, with the pattern before the blocks of these curves; choices of the border's
@@ -36,7 +36,7 @@ NO_EDGE = -(2**60)
 class MixedOutline:
     """Corners and edges of polygons, then of trapezoids, flat; edge e leaves corner e.
 
-    ``kind`` of an edge; ``corners`` (n, 3) x, y, and the radius of x for polygons and arcs, of y at walls in ``radius``.
+    ``kind`` and ``border`` of an edge; ``corners`` (n, 4) x, y and their radii.
     """
 
     def __init__(self, pieces: MixedPieces, judge: ConicJudge) -> None:
@@ -263,8 +263,8 @@ def _match_exactly(
         groups[key][backward].append((*ends, *corners, edge, border))
     facets: list[tuple[int, ...]] = []
     equal: list[tuple[int, int]] = []
-    for key, (forward, back) in groups.items():
-        if key[0] == "wall":
+    for name, (forward, back) in groups.items():
+        if name[0] == "wall":
             x = outline.x_of((forward or back)[0][4], False)
 
             def order(p: Any, q: Any, x: Root = x) -> int:
@@ -306,7 +306,7 @@ def _overlaps(
 def arcs_of(
     outline: MixedOutline, window: Window, edges: Iterable[int], start: np.ndarray, end: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The arcs of facets on these edges between two points each, (n, 2) in engine coordinates, as the conic sections they are.
+    """The arcs of facets on these edges between points (n, 2) in engine coordinates, as Béziers.
 
     Returns the rows of ``Partition.arcs``, in the user's coordinates, and for each facet its row or −1.
     """
@@ -319,13 +319,14 @@ def arcs_of(
     trapezoids = outline.pieces.trapezoids
     curved = trapezoids.curves[t, side, 7] == 0.0
     candidates, t, side = candidates[curved], t[curved], side[curved]
-    bezier, bent = _beziers(trapezoids.curves[t, side, :6], trapezoids.tags[t, side, 4], start[candidates], end[candidates])
+    g, branch = trapezoids.curves[t, side, :6], trapezoids.tags[t, side, 4]
+    bezier, bent = _beziers(g, branch, start[candidates], end[candidates])
     number[candidates[bent]] = np.arange(int(bent.sum()))
     return window.outward_homogeneous(bezier[bent]), number
 
 
 def _beziers(g: np.ndarray, branch: np.ndarray, p: np.ndarray, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Control points (X, Y, w) of the rational Béziers on curves g (n, 6) from p to q (n, 2), and which are not straight.
+    """Control points (X, Y, w) of rational Béziers on curves g (n, 6) from p to q (n, 2), and which are not straight.
 
     With the conic's matrix Q and homogeneous p, q: c = (Qp) × (Qq) is where the tangents meet, and the curve
     (1−t)² p + 2 t (1−t) μ c + t² q lies on the conic for μ² = −pQq / (2 cQc); the sign of μ is that of the arc between.
@@ -356,10 +357,10 @@ def _beziers(g: np.ndarray, branch: np.ndarray, p: np.ndarray, q: np.ndarray) ->
     a, b = np.concatenate([-unit, one], axis=1), np.concatenate([unit, one], axis=1)
     qa, qb = (matrix * a[:, None, :]).sum(axis=2), (matrix * b[:, None, :]).sum(axis=2)
     pole = np.cross(qa, qb)
-    pole /= np.maximum(np.abs(pole).max(axis=1), wide(1e-4900))[:, None]
     inner = (a * qb).sum(axis=1)
-    outer = (pole * (matrix * pole[:, None, :]).sum(axis=2)).sum(axis=1)
-    with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):  # what is straight, or no arc, comes out as no number and is left out
+        pole /= np.maximum(np.abs(pole).max(axis=1), wide(1e-4900))[:, None]
+        outer = (pole * (matrix * pole[:, None, :]).sum(axis=2)).sum(axis=1)
         control = pole * np.sqrt(np.maximum(-inner / (2 * outer), 0))[:, None]
         best = np.full(len(p), np.inf)
         chosen = control.copy()
