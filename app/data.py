@@ -17,7 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from regioncount import bounds, constructions, sweep
-from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces, shown
+from regioncount.errors import InputError, TooManyPieces, shown
 from regioncount.network import Affine, Attention, Embed, Head, Network, Readout
 
 if TYPE_CHECKING:
@@ -228,8 +228,6 @@ def counted(family: str, **parameters: Any) -> Counted:
             f"This network has more than {MAX_PIECES_PLANE:,} pieces, too many to draw here: choose a smaller one, "
             "or use the command line."
         ) from None
-    except NeedsConicEngine as error:
-        raise NeedsConicEngine(f"A score is quadratic in the plane: it is not counted yet ({error}).") from None
 
 
 def _number(name: str, value: object) -> int:

@@ -83,21 +83,6 @@ def boxes(start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> tuple[np.nd
     return around.min(axis=0), around.max(axis=0)
 
 
-def beside(point: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.ndarray) -> np.ndarray:
-    """How often the closed walk along each arc and back along its chord goes around a point: 1, 0 or −1.
-
-    Notes
-    -----
-    (x, y, 1) = α (P, 1) + β (X, Y, w) + γ (R, 1) lies between chord and arc where β, α, γ > 0 and β² < 4αγ.
-    """
-    p, q, r = (np.concatenate([v, np.ones((len(v), 1))], axis=1) for v in (start, point, end))
-    det = _determinant(p, middle, r)
-    alpha, beta, gamma = _determinant(q, middle, r), _determinant(p, q, r), _determinant(p, middle, q)
-    sign = np.sign(det)
-    inside = (sign * alpha > 0) & (sign * beta > 0) & (sign * gamma > 0) & (beta**2 < 4 * alpha * gamma)
-    return np.where(inside, sign, 0.0).astype(np.int64)
-
-
 def winding(point: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.ndarray, bent: np.ndarray) -> np.ndarray:
     """What each curve adds to the number of times that a closed walk goes around a point, (n,).
 
@@ -108,12 +93,27 @@ def winding(point: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.nd
     middle : ndarray (n, 3)
     bent : ndarray of bool (n,)
         Which curves are arcs; the others are straight, whatever their middle.
+
+    Notes
+    -----
+    An arc adds what its chord adds, and the closed walk along it and back along its chord: (x, y, 1) = α (P, 1) +
+    β (X, Y, w) + γ (R, 1) lies between chord and arc where β, α, γ > 0 and β² < 4αγ.  Both ask on which side of the chord
+    the point is, and must hear the same: on the chord, it is to the left of its upward sense.
     """
+    up = (end[:, 1] > start[:, 1]) | ((end[:, 1] == start[:, 1]) & (end[:, 0] > start[:, 0]))
     side = cross(end - start, point - start)
-    rises = (start[:, 1] <= point[:, 1]) & (end[:, 1] > point[:, 1]) & (side > 0)
-    falls = (start[:, 1] > point[:, 1]) & (end[:, 1] <= point[:, 1]) & (side < 0)
+    left_of_up = np.where(up, side, -side) >= 0
+    rises = (start[:, 1] <= point[:, 1]) & (end[:, 1] > point[:, 1]) & left_of_up
+    falls = (start[:, 1] > point[:, 1]) & (end[:, 1] <= point[:, 1]) & left_of_up
     out = rises.astype(np.int64) - falls
-    out[bent] += beside(point[bent], start[bent], middle[bent], end[bent])
+    p, q, r = (np.concatenate([v[bent], np.ones((int(bent.sum()), 1))], axis=1) for v in (start, point, end))
+    m = middle[bent]
+    sign = np.sign(_determinant(p, m, r))
+    alpha, gamma = _determinant(q, m, r), _determinant(p, m, q)
+    right = left_of_up[bent] != up[bent]  # β is positive on the right of the chord
+    inside = (sign == np.where(right, 1, -1)) & (sign * alpha > 0) & (sign * gamma > 0)
+    inside &= side[bent] ** 2 < 4 * alpha * gamma
+    out[bent] += np.where(inside, sign, 0.0).astype(np.int64)
     return out
 
 

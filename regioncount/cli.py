@@ -138,7 +138,7 @@ def _parser() -> argparse.ArgumentParser:
         "--domain",
         help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon); default: the file's own",
     )
-    count.add_argument("--method", choices=("auto", "interval", "polygon", "grid"), default="auto")
+    count.add_argument("--method", choices=("auto", "interval", "polygon", "conic", "grid"), default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
     count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)

@@ -370,6 +370,8 @@ class Partition:
 
     @cached_property
     def _closed(self) -> int:
+        if self.method == "conic":
+            raise InputError("definitions: R1 is counted where borders are straight, got a partition with conics as borders")
         from regioncount.closed import closed_patterns
 
         return len(closed_patterns(self))

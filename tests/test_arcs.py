@@ -117,11 +117,25 @@ def test_which_side_of_an_arc_a_point_is_on(arc) -> None:
     side = int(np.sign(arcs.areas(start, middle, end)[0]))
     for part, inside in ((0.01, side), (0.5, side), (0.99, side), (-0.01, 0), (1.01, 0)):
         point = chord + part * (shoulder - chord)
-        assert arcs.beside(point, start, middle, end)[0] == inside
         around = arcs.winding(point, start, middle, end, np.array([True])) - arcs.winding(
             point, start, middle, end, np.array([False])
         )
         assert around[0] == inside
+
+
+def test_a_point_on_the_chord_of_two_arcs_is_between_them() -> None:
+    """Both halves of an ellipse must hear the same of the side of their chord, whatever rounding makes of it."""
+    turns = np.linspace(0, 2 * np.pi, 41)
+    for turn in turns:
+        start, middle, end = (
+            np.concatenate(v)
+            for v in zip(*(rows(*ellipse_arc((0, 0), (2, 1), a, np.pi)) for a in (turn, turn + np.pi)), strict=True)
+        )
+        for part in (0.25, 0.5, 0.75):
+            point = (1 - part) * start + part * end
+            for p in (point[0], point[1], np.array([1.7e-16, 1.4e-17]) + point[0]):
+                around = arcs.winding(np.stack([p, p]), start, middle, end, np.array([True, True])).sum()
+                assert around == 1
 
 
 def test_winding_around_points_of_an_ellipse() -> None:
