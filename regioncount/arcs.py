@@ -97,12 +97,13 @@ def winding(point: np.ndarray, start: np.ndarray, middle: np.ndarray, end: np.nd
     Notes
     -----
     An arc adds what its chord adds, and the closed walk along it and back along its chord: (x, y, 1) = α (P, 1) +
-    β (X, Y, w) + γ (R, 1) lies between chord and arc where β, α, γ > 0 and β² < 4αγ.  Both ask on which side of the chord
-    the point is, and must hear the same: on the chord, it is to the left of its upward sense.
+    β (X, Y, w) + γ (R, 1) lies between chord and arc where β, α, γ > 0 and β² < 4αγ.  Both ask on which side of the
+    chord the point is, and must hear the same: on the chord, it is to the left of its upward sense.
     """
     up = (end[:, 1] > start[:, 1]) | ((end[:, 1] == start[:, 1]) & (end[:, 0] > start[:, 0]))
-    side = cross(end - start, point - start)
-    left_of_up = np.where(up, side, -side) >= 0
+    below, above = np.where(up[:, None], start, end), np.where(up[:, None], end, start)
+    side = cross(above - below, point - below)  # the same number for a curve and for its reverse
+    left_of_up = side >= 0
     rises = (start[:, 1] <= point[:, 1]) & (end[:, 1] > point[:, 1]) & left_of_up
     falls = (start[:, 1] > point[:, 1]) & (end[:, 1] <= point[:, 1]) & left_of_up
     out = rises.astype(np.int64) - falls

@@ -457,9 +457,9 @@ class Composer:
     """Exact affine maps of a lowered network on the cells of activation patterns.
 
     The input is x = centre + scale·ξ, coordinate by coordinate (with a ``shear`` σ, ξ₀ + σ ξ₁ takes the place of ξ₀),
-    with ξ the engine's own coordinates, so that windows far from the origin, or tiny, cost the filter nothing.  A map is an object array of ints ``(n_dim + 1, n)``
-    (slopes, then the constant) over one positive denominator.  Maps are remembered for the last patterns asked for,
-    block by block, so that patterns that share a beginning share the work.
+    with ξ the engine's own coordinates, so that windows far from the origin, or tiny, cost the filter nothing.  A map
+    is an object array of ints ``(n_dim + 1, n)`` (slopes, then the constant) over one positive denominator.  Maps are
+    remembered for the last patterns asked for, block by block, so that patterns that share a beginning share the work.
     """
 
     def __init__(

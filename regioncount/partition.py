@@ -94,8 +94,8 @@ def count(
     definitions : sequence of str
         What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
     method : {"auto", "interval", "polygon", "conic", "grid"}
-        In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon" refuses
-        quadratic scores, "conic" uses its pieces everywhere.
+        In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon"
+        refuses quadratic scores, "conic" uses its pieces everywhere.
     max_pieces : int
         The most pieces to keep for the other definitions.
     grid : int, optional
@@ -143,8 +143,8 @@ def count(
     outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
-        str(where), outcome.method, {"activation": _total(lowered, outcome)} if definitions else {}, _profile(lowered, outcome),
-        outcome.n_pieces, undecided == 0, undecided, None, time.perf_counter() - started,
+        str(where), outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
+        _profile(lowered, outcome), outcome.n_pieces, undecided == 0, undecided, None, time.perf_counter() - started,
         decisions=_decisions(outcome),
     )  # fmt: skip
 
@@ -371,7 +371,7 @@ class Partition:
     @cached_property
     def _closed(self) -> int:
         if self.method == "conic":
-            raise InputError("definitions: R1 is counted where borders are straight, got a partition with conics as borders")
+            raise InputError("definitions: R1 is counted where borders are straight, got conics as borders")
         from regioncount.closed import closed_patterns
 
         return len(closed_patterns(self))

@@ -131,6 +131,7 @@ def test_a_point_on_the_chord_of_two_arcs_is_between_them() -> None:
             np.concatenate(v)
             for v in zip(*(rows(*ellipse_arc((0, 0), (2, 1), a, np.pi)) for a in (turn, turn + np.pi)), strict=True)
         )
+        start[1], end[1] = end[0], start[0]  # the same ends, not ends rounded twice
         for part in (0.25, 0.5, 0.75):
             point = (1 - part) * start + part * end
             for p in (point[0], point[1], np.array([1.7e-16, 1.4e-17]) + point[0]):
