@@ -5,9 +5,9 @@ in y at which g rises (falls).  The exact plan of a frame (``kernels.conic``) ne
 at which curves meet or turn (roots of discriminants and resultants, ``algebraic``), the winners on a vertical line at a
 rational x between two of them (``engines.envelope``), and which branches meet at an algebraic x.
 
-The last is decided so: two branches whose resultant does not vanish at x differ, and intervals of growing precision tell
-how; where it vanishes, some pair of branches of the two curves meets there, and once intervals have parted all pairs but
-one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical
+The last is decided so: two branches whose resultant does not vanish at x differ, and intervals of growing precision
+tell how; where it vanishes, some pair of branches of the two curves meets there, and once intervals have parted all
+pairs but one, that one meets.  The plane is sheared, so that no curve is vertical and no branch has a vertical
 asymptote; where a network has such a curve all the same, :class:`Reshear` asks for another shear.
 """
 
@@ -17,6 +17,7 @@ import math
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cmp_to_key
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -109,27 +110,19 @@ def branch_on(g: Form, branch: int, x: Fraction) -> Real:
     return roots[-1] if (c[2] > 0) == (branch > 0) else roots[0]
 
 
-def enclosed(g: Form, branch: int, x: tuple[int, int, int]) -> tuple[int, int]:
+def enclosed(g: Form, branch: int, place: tuple[int, int, int]) -> tuple[int, int]:
     """An interval around y of a branch at an x in the interval (low, high, bits), times 2^bits."""
-    low, high, w = x
+    low, high, w = place
     if not g[5]:
-        ends = [-((g[0] << w) + g[1] * k) for k in (low, high)]
-        ends = [(k // g[2], -(-k // g[2])) for k in ends]  # type: ignore[misc]
-        return min(k[0] for k in ends), max(k[1] for k in ends)  # type: ignore[index]
-    squares = (low * low, high * high)
-    least = 0 if low <= 0 <= high else min(squares)
-    square = (least, max(squares))
-    d0, d1, d2 = discriminant(g)
-    linear = sorted((d1 * low, d1 * high))
-    bottom = (d0 << 2 * w) + (linear[0] << w) + d2 * square[d2 < 0]
-    top = (d0 << 2 * w) + (linear[1] << w) + d2 * square[d2 > 0]
-    root = (math.isqrt(max(bottom, 0)), math.isqrt(max(top, 0)) + 1)
+        ends = [Fraction(-((g[0] << w) + g[1] * k), g[2]) for k in (low, high)]
+        return math.floor(min(ends)), math.ceil(max(ends))
+    bottom, top = _range(discriminant(g), place)
+    root = math.isqrt(max(bottom, 0)), math.isqrt(max(top, 0)) + 1
     first = sorted((g[4] * low, g[4] * high))
-    b = ((g[2] << w) + first[0], (g[2] << w) + first[1])
-    ends = (root[0] - b[1], root[1] - b[0]) if branch > 0 else (-root[1] - b[1], -root[0] - b[0])  # type: ignore
+    b0, b1 = (g[2] << w) + first[0], (g[2] << w) + first[1]
+    start, end = (root[0] - b1, root[1] - b0) if branch > 0 else (-root[1] - b1, -root[0] - b0)
     a = 2 * g[5]
-    low, high = (ends[0] // a, -(-ends[1] // a)) if a > 0 else (ends[1] // a, -(-ends[0] // a))  # type: ignore
-    return low, high
+    return (start // a, -(-end // a)) if a > 0 else (end // a, -(-start // a))
 
 
 def compare_at(x: Root, p: Branch, q: Branch) -> int:
@@ -148,13 +141,71 @@ def compare_at(x: Root, p: Branch, q: Branch) -> int:
             return -1
         if b[1] < a[0]:
             return 1
-        if meet is None:
-            meet = x.sign(polynomial(resultant(g, h))) == 0
-        if meet and _only_pair(x, place, p, q):
-            return 0
+        shared = _common_line(g, h)
+        if shared is not None:
+            if x.sign(polynomial(shared[1])) and _is_line(x, p, shared) and _is_line(x, q, shared):
+                return 0
+        else:
+            if meet is None:
+                meet = x.sign(polynomial(resultant(g, h))) == 0
+            if meet and _only_pair(x, place, p, q):
+                return 0
         if bits > _AMPLE * max(abs(c).bit_length() for c in (*g, *h)) + 4096:
             return 0
         bits *= 2
+
+
+def _common_line(g: Form, h: Form) -> tuple[list[int], list[int]] | None:
+    """The line y = −P(x) / Q(x) on which two curves both vanish, as P and Q; None where there is none."""
+    if not g[5] and not h[5]:
+        return None
+    (a, b, c), (d, e, f) = ((k[5], (k[2], k[4]), (k[0], k[1], k[3])) for k in (g, h))
+    p, q = minus([a * k for k in f], [d * k for k in c]), minus([a * k for k in e], [d * k for k in b])
+    r = minus(times(b, f), times(e, c))
+    return None if any(minus(times(p, p), times(q, r))) else (p, q)
+
+
+def _is_line(x: Root, branch: Branch, line: tuple[list[int], list[int]]) -> bool:
+    """Whether at x a branch of a curve with a line is that line, and not the other line of the curve."""
+    (g, s), (p, q) = branch, line
+    if not g[5]:
+        return True
+    if x.sign(polynomial(discriminant(g))) == 0:
+        return True  # both lines meet here
+    bits = 64
+    while True:
+        place = x.interval(bits)
+        at = _quotient(p, q, place)
+        mine, other = enclosed(g, s, place), enclosed(g, -s, place)
+        if at is not None:
+            if at[1] < mine[0] or mine[1] < at[0]:
+                return False
+            if at[1] < other[0] or other[1] < at[0]:
+                return True
+        bits *= 2
+
+
+def _quotient(p: list[int], q: list[int], place: tuple[int, int, int]) -> tuple[int, int] | None:
+    """An interval around −P/Q at an x in an interval, times 2^bits; None while Q may vanish there."""
+    (a, b), (c, d) = (_range(k, place) for k in (p, q))
+    w = place[2]
+    if c <= 0 <= d:
+        return None
+    ends = [Fraction(-u << w, v) for u in (a, b) for v in (c, d)]
+    return math.floor(min(ends)), math.ceil(max(ends))
+
+
+def _range(p: list[int], place: tuple[int, int, int]) -> tuple[int, int]:
+    """An interval around a polynomial of degree at most 2 on an interval, times 2^(2 bits)."""
+    low, high, w = place
+    p0, p1, p2 = (*p, 0, 0)[:3]
+    squares = sorted((low * low, high * high))
+    square = (0 if low <= 0 <= high else squares[0], squares[1])
+    linear = sorted((p1 * low, p1 * high))
+    return (
+        (p0 << 2 * w) + (linear[0] << w) + p2 * square[p2 < 0],
+        (p0 << 2 * w) + (linear[1] << w) + p2 * square[p2 > 0],
+    )
 
 
 def _only_pair(x: Root, place: tuple[int, int, int], p: Branch, q: Branch) -> bool:
@@ -553,34 +604,24 @@ class _ConicRun(PolygonRun):
         forms = [self.judge.curve(tags[v], pattern) for v in range(n)]
         xtags = [(*tags[v - 1, :4], *tags[v, :4], 0, -1) for v in range(n)]
         roots = [self.judge.root(xtags[v], (0.0, 0.0), pattern) for v in range(n)]
-        order = sorted(range(n), key=cmp_to_key(lambda a, b: roots[a].compare(roots[b])))
-        groups: list[list[int]] = []
-        for v in order:
-            if groups and roots[groups[-1][0]].compare(roots[v]) == 0:
-                groups[-1].append(v)
-            else:
-                groups.append([v])
+        groups = _by_place(roots)
         while len(groups) + 2 >= len(self.frames.info):
             self._serve(c.GROW_FRAMES)
-        block = int(stack.info[f, k.BLOCK])
         border = int(self.run_.state[k.NEXT_BORDER])
-        for s in range(len(groups) - 1):
-            x = between(roots[groups[s][0]], roots[groups[s + 1][0]])
-            ends: list[tuple[bool, int]] = []
-            for v in range(n):  # the two edges above x, of which the lower one is passed rightwards
-                if (roots[v].compare(Root.rational(x)) < 0) != (roots[(v + 1) % n].compare(Root.rational(x)) < 0):
-                    ends.append((roots[v].compare(Root.rational(x)) > 0, v))
-            for side, (_, v) in enumerate(sorted(ends)):
-                g = forms[v]
-                self.frames.curve[s, side] = as_curve(g)
-                self.frames.ctag[s, side] = [*tags[v, :4], 1 if g[2] > 0 else -1, tags[v, 4]]
-            for side in range(2):
-                v = groups[s + side][0]
+        for s, (left, right) in enumerate(pairwise(groups)):
+            x = Root.rational(between(roots[left[0]], roots[right[0]]))
+            before = [root.compare(x) < 0 for root in roots]
+            across = [v for v in range(n) if before[v] != before[(v + 1) % n]]
+            across.sort(key=before.__getitem__, reverse=True)  # the lower edge is passed rightwards
+            for side, v in enumerate(across):
+                self.frames.curve[s, side] = as_curve(forms[v])
+                self.frames.ctag[s, side] = [*tags[v, :4], 1 if forms[v][2] > 0 else -1, tags[v, 4]]
+            for side, (v, *_) in enumerate((left, right)):
                 self.frames.wall[s, side] = [float(roots[v]), 2 * U]
                 self.frames.wtag[s, side, :10] = xtags[v]
                 inner = 0 < s + side < len(groups) - 1
                 self.frames.wtag[s, side, 10] = 2 * (border + s + side) + side if inner else c.NO_EDGE
-            self.frames.info[s, : k.N_INFO] = [0, block, 0, k.ROOT]
+            self.frames.info[s, : k.N_INFO] = [0, stack.info[f, k.BLOCK], 0, k.ROOT]
             self.frames.map[s] = stack.map[f]
             self.frames.pattern[s] = pattern
         self.run_.state[k.NEXT_BORDER] += len(groups)
@@ -648,6 +689,18 @@ class _ConicRun(PolygonRun):
             for name in ("patterns", "maps", "errors")
         )
         return MixedPieces(polygons, trapezoids, *together)
+
+
+def _by_place(roots: list[Root]) -> list[list[int]]:
+    """Numbers of roots, grouped where they are equal, in increasing order."""
+    groups: list[list[int]] = []
+    place = cmp_to_key(Root.compare)
+    for v in sorted(range(len(roots)), key=lambda v: place(roots[v])):
+        if groups and roots[groups[-1][0]].compare(roots[v]) == 0:
+            groups[-1].append(v)
+        else:
+            groups.append([v])
+    return groups
 
 
 def as_curve(g: Form) -> np.ndarray:

@@ -1,7 +1,7 @@
 """How pieces bounded by arcs touch: ``adjacency`` for the convex polygons and trapezoids of the conic engine.
 
 No curve is vertical in the engine's coordinates, so along a curve the ends of edges are ordered by x, along a wall by
-y.  Both sides of a border tile the same arc or stretch of wall, and the merge used for polygons gives the overlaps.  Two
+y.  Both sides of a border tile the same arc or stretch of wall, and the merge for polygons gives the overlaps.  Two
 ends are equal for certain where their *identity* agrees: on an arc the event (two curves, and the direction in which
 their polynomial changes sign there: roots of one polynomial alternate, so overlapping intervals with one direction hold
 one root), on a wall the curve and branch, with the pattern before the blocks of these curves; choices of the border's
@@ -282,9 +282,9 @@ def _overlaps(
     outline: MixedOutline, forward: list, back: list, order: Callable[[Any, Any], int], facets: list, equal: list
 ) -> None:
     """Append the overlaps of two lists of stretches (low, high, corners there, edge, border) of one curve."""
-    by_start = cmp_to_key(lambda p, q: order(p[0], q[0]))
-    back.sort(key=by_start)
-    forward.sort(key=by_start)
+    place = cmp_to_key(order)
+    back.sort(key=lambda stretch: place(stretch[0]))
+    forward.sort(key=lambda stretch: place(stretch[0]))
     at = 0
     for stretches in (forward, back):
         equal += [(p[3], q[2]) for p, q in pairwise(stretches) if order(p[1], q[0]) == 0]

@@ -67,3 +67,12 @@ def contracted(function: Callable[..., Any]) -> Any:
     The error bounds of ``predicates`` count one rounding an operation, in any order, so they hold as they are.
     """
     return _compiled(function, forceinline=True, fastmath={"contract", "reassoc"})
+
+
+def spliced(function: Callable[..., Any]) -> Any:
+    """:func:`njit`, spliced into its caller before that is compiled.
+
+    For the upper levels of an engine: what they call is otherwise optimised again at each level (the conic engine
+    compiles in a third of the time).
+    """
+    return _compiled(function, inline="always")

@@ -1,17 +1,17 @@
 """Conic engine: depth-first subdivision of the plane by quadratic scores, in trapezoids between two conic arcs.
 
-A frame is {xl <= x <= xr, lower(x) <= y <= upper(x)}; each side is one *branch* of a curve g = 0 of degree at most 2: the
-root in y at which g rises (branch 1) or falls (branch −1).  One step takes one open unit of a frame.  The winner along
-a vertical line changes its structure only at *events*: where a pair curve (two scores tie) has a vertical tangent, meets
-a side of the frame, or three scores tie: roots of discriminants and resultants, of degree at most 4 in x.  Between
-neighbouring events the winners are found on the vertical line half way.  That is a *plan*: slabs, in each a list of
-sections (boundary below, winner); ``spread`` makes frames of it.  A section goes on through an event that does not touch
-it; elsewhere a wall cuts it, superfluous for every definition of a region: pieces are glued across walls afterwards.
+A frame is {xl <= x <= xr, lower(x) <= y <= upper(x)}; each side is one *branch* of a curve g = 0 of degree at most 2:
+the root in y at which g rises (branch 1) or falls (branch −1).  One step takes one open unit of a frame.  The winners
+along a vertical line change their order only at *events*: where a pair curve (two scores tie) has a vertical tangent,
+meets a side of the frame, or three scores tie: roots of discriminants and resultants, of degree at most 4 in x.
+Between neighbouring events the winners are found on the vertical line half way.  That is a *plan*: slabs, in each a
+list of sections (boundary below, winner); ``spread`` makes frames of it.  A section goes on through an event that does
+not touch it; elsewhere a wall cuts it, superfluous for every definition of a region: pieces are glued afterwards.
 
 Floats decide only with proven bounds (``predicates``).  Roots are isolated by Bernstein coefficients; every other
-polynomial is certainly not zero at an event, so that only the curves of that event meet there.  Where anything is open the
-kernel returns EXACT and the caller writes the plan, in exact arithmetic, and calls ``spread``.  Coordinates are sheared, so
-that no curve is vertical and no branch has a vertical asymptote.
+polynomial is certainly not zero at an event, so that only the curves of that event meet there.  Where anything is open
+the kernel returns EXACT and the caller writes the plan, in exact arithmetic, and calls ``spread``.  Coordinates are
+sheared, so that no curve is vertical and no branch has a vertical asymptote.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regioncount.kernels import inlined, njit
+from regioncount.kernels import inlined, njit, spliced
 from regioncount.kernels.interval import leader, walk
 from regioncount.kernels.polygon import (
     ALIVE,
@@ -98,9 +98,9 @@ NO_EDGE = -(2**60)  # border of a wall that is a point
 
 
 class Stack(NamedTuple):
-    """Frames.  curve (F, 2, 8) of the lower and upper side: coefficients of 1, x, y, xx, xy, yy, bound on the sum of their
-    errors, 1 for a line; ctag (F, 2, 6) its block, unit, i, j, branch, border; wall (F, 2, 2) x and radius; wtag (F, 2,
-    11) the two curves that meet there, direction, mark, border; info, map, pattern as in the polygon engine.
+    """Frames.  curve (F, 2, 8) of the lower and upper side: coefficients of 1, x, y, xx, xy, yy, bound on the sum of
+    their errors, 1 for a line; ctag (F, 2, 6) its block, unit, i, j, branch, border; wall (F, 2, 2) x and radius; wtag
+    (F, 2, 11) the two curves that meet there, direction, mark, border; info, map, pattern as in the polygon engine.
     """
 
     info: np.ndarray
@@ -113,11 +113,11 @@ class Stack(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch.  score (B, 7, C) of the candidates in each root; pair (P, 8) curves and pair_of (P, 2); event (E, 2) and
-    etag (E, 10), order (E,); poly (6,), span (256, 2); the unit's candidates on a vertical line: line_score, at, tags.
+    """Scratch.  score (B, 7, C) of the candidates in each root; pair (P, 8) curves and pair_of (P, 2); event (E, 2),
+    etag (E, 10), order (E,); poly (6,), span (256, 2), coef (6,); strip (5,) around a frame; alive (K,) candidates.
 
-    The plan: x (S + 1, 2), xtag (S + 1, 10); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the boundary
-    below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its left and its right;
+    The plan: x (S + 1, 2), xtag (S + 1, 10); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the
+    boundary below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its two sides;
     owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K).
     """
 
@@ -166,7 +166,7 @@ class Leaves(NamedTuple):
 
 @njit
 def enter_scores(prog, roots, work, b):
-    """Coefficients of 1, x, y, xx, xy, yy of the scores of all SET candidates of block b in its root, and their errors."""
+    """Coefficients of the scores of all SET candidates of block b in its root, as of a curve, and their errors."""
     m = roots.map[b]
     for unit in range(prog.blocks[b, UNIT_LO], prog.blocks[b, UNIT_HI]):
         if prog.units[unit, KIND] != SET:
@@ -206,7 +206,7 @@ def enter_scores(prog, roots, work, b):
 
 @njit
 def pair_curve(prog, run, stack, roots, work, f, unit, i, j, g):
-    """Write to g the curve on which candidates i < j of a SET unit tie, positive where i is ahead; or a BIT unit vanishes.
+    """Write to g the curve on which candidates i < j of a SET unit tie, positive where i is ahead; or a BIT unit is 0.
 
     Returns its degree (0: the two are one map), or −1 if that had to be asked.
     """
@@ -284,10 +284,7 @@ def branch_at(g, branch, x, p):
         if not disc > 0.0:
             return 0.0, np.inf
         root = np.sqrt(disc)
-        if b <= 0.0:
-            y = (root - b) / (2.0 * a)
-        else:
-            y = -2.0 * c / (b + root)
+        y = (root - b) / (2.0 * a) if b <= 0.0 else -2.0 * c / (b + root)
     if not abs(y) <= 1.0:
         return 0.0, np.inf
     return y, branch_radius(p, y, branch)
@@ -399,7 +396,7 @@ def bernstein(p, degree, low, high, c):
 
 @njit
 def isolate(work, n, p, degree, low, high):
-    """Append the roots of p in [low, high], with radii and the direction in which p changes sign, to the events from n on.
+    """Append the roots of p in [low, high], with radii and the direction of p's change of sign, to the events from n.
 
     Returns their new number, or −1 where a root, or its absence, is not certain.
     """
@@ -473,7 +470,7 @@ def monotone_root(p, degree, a, b, direction):
         following = x - step
         if not (a < following < b):
             following = 0.5 * (a + b)
-        if abs(following - x) <= 2.0 * U * abs(x) + 1e-300 or following == a or following == b:
+        if abs(following - x) <= 2.0 * U * abs(x) + 1e-300 or not (a < following < b):
             return following
         x = following
     return x
@@ -493,8 +490,8 @@ def add_events(work, n, p, degree, low, high, first, second):
 
 @njit
 def find_strip(stack, work, f):
-    """Two parallel lines y = p + slope x that certainly enclose frame f, into work.strip: p low, p high, slope; loosest
-    where nothing is proven.
+    """Two parallel lines y = p + slope x that certainly enclose frame f, into work.strip: p low, p high, slope, x
+    low, x high; the loosest where nothing is proven.
     """
     strip = work.strip
     x0, x1 = stack.wall[f, LEFT, 0] - stack.wall[f, LEFT, 1], stack.wall[f, RIGHT, 0] + stack.wall[f, RIGHT, 1]
@@ -530,7 +527,7 @@ def find_strip(stack, work, f):
 
 @njit
 def beyond(stack, work, f, side, p, slope, x0, x1, middle, y):
-    """Whether the line y = p + slope x is certainly beyond a side of frame f all along [x0, x1]; y: the side at middle."""
+    """Whether y = p + slope x is certainly beyond a side of frame f all along [x0, x1]; y: that side at middle."""
     g = stack.curve[f, side]
     at = p + slope * middle
     if not (at < y if side == LOWER else at > y):
@@ -565,7 +562,7 @@ def sign_in_strip(g, strip):
 
 @njit
 def reduce_candidates(prog, run, stack, roots, work, f, unit):
-    """Candidates of a SET unit that no other certainly dominates on frame f, into run.scratch[ALIVE]; their number, or −1.
+    """Candidates of a SET unit that none certainly dominates on frame f, into run.scratch[ALIVE]; their number, or −1.
 
     Of candidates that are one map the first stays.
     """
@@ -598,7 +595,7 @@ def reduce_candidates(prog, run, stack, roots, work, f, unit):
     return total
 
 
-@njit
+@spliced
 def filter_open(prog, run, stack, roots, work, f):
     """Decide what a look at the strip around frame f decides; False if something had to be asked."""
     find_strip(stack, work, f)
@@ -628,7 +625,7 @@ def filter_open(prog, run, stack, roots, work, f):
     return known
 
 
-@njit
+@spliced
 def make_pairs(prog, run, stack, roots, work, f, unit):
     """The curves of all pairs of candidates still alive (work.alive), into work.pair; their number, −1 if asked."""
     n = 0
@@ -665,13 +662,10 @@ def curve_tag(work, b, unit, k, tag):
 @njit
 def same_curve(tag, other):
     """Whether two curves have one identity."""
-    for k in range(4):
-        if tag[k] != other[k]:
-            return False
-    return True
+    return tag[0] == other[0] and tag[1] == other[1] and tag[2] == other[2] and tag[3] == other[3]
 
 
-@njit
+@spliced
 def find_events(stack, work, f, b, unit, n_pairs, first, second):
     """All events of the pair curves on frame f, in work.event; −1 where uncertain.  first, second (4,): scratch."""
     p = work.poly
@@ -703,7 +697,7 @@ def find_events(stack, work, f, b, unit, n_pairs, first, second):
     return n
 
 
-@njit
+@spliced
 def sort_events(stack, work, f, n):
     """Sort the events and check that they are apart; those outside the frame are dropped.  Their number, or −1."""
     left = stack.wall[f, LEFT, 0] + stack.wall[f, LEFT, 1]
@@ -792,18 +786,16 @@ def same_element(work, s, e, t, d):
         return False
     if e & 1:
         return work.winner[s, e >> 1] == work.winner[t, d >> 1]
-    for k in range(3):
-        if work.bound[s, e >> 1, k] != work.bound[t, d >> 1, k]:
-            return False
-    return True
+    p, q = work.bound[s, e >> 1], work.bound[t, d >> 1]
+    return p[0] == q[0] and p[1] == q[1] and p[2] == q[2]
 
 
 @njit
 def set_levels(work, w):
-    """Which boundaries of the slabs left and right of wall w meet there, from what changes; False if it fits no single event.
+    """Which boundaries of the slabs beside wall w meet there, from what changes; False if it fits no single event.
 
-    The lists of boundaries and winners agree at their beginnings and ends.  What differs meets in one point: two branches
-    of one curve (a tip), three pair curves (a triple point), or a pair curve and a side of the frame.
+    The lists of boundaries and winners agree at their beginnings and ends.  What differs meets in one point: two
+    branches of one curve (a tip), three pair curves (a triple point), or a pair curve and a side of the frame.
     """
     s, t = w - 1, w
     n, m = 2 * work.size[s] + 1, 2 * work.size[t] + 1
@@ -856,7 +848,7 @@ def set_levels(work, w):
     return True
 
 
-@njit
+@spliced
 def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
     """The plan of frame f and a unit, from floats."""
     b = stack.info[f, BLOCK]
@@ -914,10 +906,10 @@ def unchanged(work, w):
     """Whether the slabs left and right of wall w are alike."""
     if work.size[w - 1] != work.size[w]:
         return False
-    for e in range(2 * work.size[w] + 1):
-        if not same_element(work, w - 1, e, w, e):
-            return False
-    return True
+    e = 0
+    while e < 2 * work.size[w] + 1 and same_element(work, w - 1, e, w, e):
+        e += 1
+    return e == 2 * work.size[w] + 1
 
 
 @inlined
@@ -943,7 +935,7 @@ def goes_on(work, w, left, right):
     return work.level[w, 0, left] != work.level[w, 0, left + 1]
 
 
-@njit
+@spliced
 def assign(run, work, f):
     """Give every section of the plan a frame from f + 1 on (work.owner), and every arc and stretch of wall a border."""
     slabs = work.state[N_SLABS]
@@ -1080,7 +1072,7 @@ def put_wall(stack, work, f, child, side, s, k):
         tag[W_BORDER] = NO_EDGE  # a section that goes on: its wall is set by the slab where it ends
 
 
-@njit
+@spliced
 def emit(prog, run, stack, roots, work, leaves, f, p):
     """Append frame f to the finished pieces; False if they are full."""
     at = work.state[N_PIECES]
@@ -1112,7 +1104,7 @@ def emit(prog, run, stack, roots, work, leaves, f, p):
     return True
 
 
-@njit
+@spliced
 def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
     """Work on the top frame once."""
     f = work.state[TOP]

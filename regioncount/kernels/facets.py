@@ -36,8 +36,8 @@ def same_line(tags, patterns, first_column, unit_low, unit_high, continuous, bor
 
 @njit
 def end_keys(events, patterns, piece, n_columns, low, high, keys):
-    """A hash of the identity of each end: its event (two curves and a direction, ``events`` (n, 9)) and the pattern of its
-    piece before the blocks of these curves, without the columns ``low`` to ``high``.
+    """A hash of the identity of each end: its event (two curves and a direction, ``events`` (n, 9)) and the pattern of
+    its piece before the blocks of these curves, without the columns ``low`` to ``high``.
     """
     for e in range(events.shape[0]):
         x = np.int64(0x1234567)
@@ -68,9 +68,9 @@ def match(
 
     ``borders`` (n, 3): first edge, first edge of side 1, end, in ``order``.  For edge e (number edge[e] in ``tags``),
     along the border: ``at`` and ``radius`` (E, 2) of its two ends, ``corner`` (E, 2) and ``other`` (E, 2) the corners
-    there and the edge that meets it there; ``keys`` (E, 2) the identities of its ends, or empty: then they are judged by
-    the edges that meet there.  Writes ``facets`` (piece of side 0, piece of side 1, border, corner at start, at end, edge
-    of side 0), ``equal`` pairs of corners, ``flagged`` borders; done[0], done[1]: how many facets and pairs.
+    there and the edge that meets it there; ``keys`` (E, 2) the identities of its ends, or empty: then they are judged
+    by the edges that meet there.  Writes ``facets`` (piece of side 0, piece of side 1, border, corner at start, at end,
+    edge of side 0), ``equal`` pairs of corners, ``flagged`` borders; done[0], done[1]: how many facets and pairs.
     """
     n = 0
     m = 0

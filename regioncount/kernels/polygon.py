@@ -21,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regioncount.kernels import contracted, inlined, njit
+from regioncount.kernels import contracted, inlined, njit, spliced
 from regioncount.kernels.predicates import (
     AFFINE_UNIT,
     B_AT,
@@ -480,7 +480,7 @@ def start_next(prog, run, stack, roots, f):
                     add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], 1.0)
 
 
-@inlined
+@spliced
 def enter_block(prog, run, stack, roots, f):
     """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
     b = stack.info[f, BLOCK]
@@ -703,7 +703,7 @@ def open_bits(prog, run, stack, f, b):
     return passed
 
 
-@inlined
+@spliced
 def filter_open(prog, run, stack, roots, f, fresh):
     """Decide what can be decided of the open units of frame f, and drop it from the list; ``fresh`` where it enters
     its block.
@@ -1124,7 +1124,7 @@ def count_leaves(prog, run, stack, roots, f):
     return 2 if n == 1 else count_two(prog, run, stack, roots, f)
 
 
-@inlined
+@spliced
 def step(prog, run, stack, roots, leaves):
     """Work on the top frame once."""
     f = run.state[TOP]

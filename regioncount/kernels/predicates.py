@@ -290,13 +290,13 @@ def falls(p, x0, r0, x1, r1, from_root):
 
 
 # ------------------------------------------------------------------------------- curves of degree 2 (kernels.conic)
-# A curve is c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy; its entry 6 bounds the *sum* of the errors of its coefficients, and so
-# the error of its value where |x|, |y| <= 1.  A polynomial in x carries such a bound in its entry 5.
+# A curve is c0 + c1 x + c2 y + c3 xx + c4 xy + c5 yy; its entry 6 bounds the *sum* of the errors of its coefficients,
+# and so the error of its value where |x|, |y| <= 1.  A polynomial in x carries such a bound in its entry 5.
 
 
 @inlined
 def branch_radius(p, y, direction):
-    """Radius of a root y of p (d0, d1, d2, error), |y| <= 1, where p changes sign in this direction; inf if unproven."""
+    """Radius of a root y of p (d0, d1, d2, error), |y| <= 1, where p changes sign in a direction; inf if unproven."""
     slope = abs(p[1] + 2.0 * p[2] * y)
     value = abs(p[0] + y * (p[1] + y * p[2]))
     r = 2.0 * (value + 1.1 * p[3] + 8.0 * U * (abs(p[0]) + abs(p[1]) + abs(p[2]))) / slope + 4.0 * U
