@@ -27,7 +27,8 @@ from regioncount.files import network_from_dict
 ENTRIES = {entry["name"]: entry for entry in json.loads((Path(__file__).parent / "data" / "networks.json").read_text())}
 KNOWN = [name for name in ENTRIES if name.startswith(("conic_", "random_hardmax_2d_"))]
 SQUARE = [[-1, 1], [-1, 1]]
-WAYS = [("auto", False), ("conic", False), ("auto", True), ("conic", True)]
+WAYS = [("auto", False), ("conic", True), ("conic", False), ("auto", True)]
+SOME_WAYS = [*WAYS[:2], *(pytest.param(*way, marks=pytest.mark.slow) for way in WAYS[2:])]
 
 
 def five(counts: dict[str, int]) -> tuple[int, ...]:
@@ -51,8 +52,14 @@ def made(network: Any, domain: Any, method: str = "auto", exact: bool = False) -
 # ------------------------------------------------------------------------------------------------ known counts
 
 
-@pytest.mark.parametrize(("method", "exact"), WAYS)
-@pytest.mark.parametrize("name", KNOWN)
+@pytest.mark.parametrize(
+    ("name", "method", "exact"),
+    [
+        pytest.param(name, *way, marks=[pytest.mark.slow] if way[1] and name.endswith(("14", "17")) else [])
+        for name in KNOWN
+        for way in WAYS
+    ],
+)
 def test_known_counts(name, method, exact):
     entry = ENTRIES[name]
     partition = made(entry["network"], entry["domain"], method, exact)
@@ -108,10 +115,10 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
         THREE,
     ),
     "circles that touch from inside": (signs(DISC, circle(F(1, 4), 0, F(1, 16))), THREE),
-    # the outside of two discs that touch is one cell; if their union has a hole it is two
+    # radii 1/8, 2/8, 3/8 around the corners of a triangle with sides 3/8, 4/8, 5/8: they leave a hole in the middle
     "three circles that touch": (
-        signs(*(circle(x, y, F(1, 4)) for x, y in ((-1, F(-3, 4)), (0, F(-3, 4)), (F(-1, 2), F(-3, 4) + F(1, 2))))),
-        None,
+        signs(circle(0, 0, F(1, 64)), circle(F(3, 8), 0, F(4, 64)), circle(0, F(1, 2), F(9, 64))),
+        (4, 5, 5, 4, 4),
     ),
     "circles that cross": (signs(circle(F(-1, 4), 0, F(1, 4)), circle(F(1, 4), 0, F(1, 4))), FOUR),
     "concentric circles": (signs(DISC, circle(0, 0, F(1, 5))), THREE),
@@ -126,18 +133,18 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     "parabola on its side": (signs((0, 1, 0, 0, 0, -1)), TWO),
     "tilted parabola": (signs((0, F(1, 3), F(-1, 3), -1, -2, -1)), TWO),
     "parabola along the shear": (signs(sheared((0, 0, 1, -1, 0, 0), S)), TWO),
-    "parabola whose axis is along the shear": (signs(plus((0, 1, 0, 0, 0, 0), times((0, 1, -S), (0, 1, -S)), -1)), None),
+    "parabola whose axis is along the shear": (signs(plus((0, 1, 0, 0, 0, 0), times((0, 1, -S), (0, 1, -S)), -1)), TWO),
     "asymptote along the shear": (signs(sheared(HYPERBOLA, S)), BRANCHES),
-    "asymptotes along two shears": (signs(sheared(HYPERBOLA, S), sheared(HYPERBOLA, SHEARS[1])), None),
-    "both asymptotes along shears": (signs(plus(times((0, 1, -S), (0, 1, -SHEARS[1])), (F(-1, 16), *ZERO[1:]))), None),
+    "asymptotes along two shears": (signs(sheared(HYPERBOLA, S), sheared(HYPERBOLA, SHEARS[1])), (3, 5, 5, 5, 3)),
+    "both asymptotes along shears": (signs(plus(times((0, 1, -S), (0, 1, -SHEARS[1])), (F(-1, 16), *ZERO[1:]))), BRANCHES),
     "line along the shear and a circle": (signs((F(-1, 8), 1, -S, 0, 0, 0), DISC), FOUR),
     "strip along the shear": (signs(sheared((F(-1, 16), 0, 0, 1, 0, 0), S)), BRANCHES),
     "double line along the shear": (signs(sheared((0, 0, 0, 1, 0, 0), S), DISC), TWO),
     "cross with a line along the shear": (signs(times((0, 1, -S), (0, 2, 1))), CROSS),
     "lines along the axes": (signs((0, 0, 0, 0, 1, 0)), CROSS),
     "rational lines": (signs(times((F(-1, 2), 1, 1), (0, 1, -2))), CROSS),
-    "rational lines that cross outside": (signs(times((-2, 1, 1), (-1, 1, 3))), None),
-    "rational lines that cross on a side": (signs(times((-1, 1, 1), (-1, 1, -1))), (2, 4, 4, 2, 2)),
+    "rational lines that cross outside": (signs(times((-2, 1, 1), (-1, 1, 3))), TWO),
+    "rational lines that cross on a side": (signs(times((-1, 1, 1), (-1, 1, -1))), (2, 3, 3, 2, 2)),
     "irrational lines": (signs((0, 0, 0, 1, 0, -2)), CROSS),
     "irrational lines elsewhere": (signs(plus(times((F(-1, 3), 1, 1), (F(-1, 3), 1, 1)), times((0, 1, -2), (0, 1, -2)), -3)), CROSS),
     "parallels": (signs((F(-1, 4), 0, 0, 1, 0, 0)), BRANCHES),
@@ -169,7 +176,7 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     ),
     "scores with a common line along the shear": (
         scored.attention([times((0, 1, -S), (F(-1, 2), 0, 1)), times((0, 1, -S), (F(-1, 2), 0, -1)), ZERO]),
-        None,
+        (3, 5, 5, 5, 3),
     ),
     # x², y², 1/4
     "four triple points": (
@@ -193,16 +200,16 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     # a hyperbola, its asymptotes and a circle that touches it at its vertices
     "hyperbola, asymptotes and a circle": (
         signs(HYPERBOLA, (0, 0, 0, 0, 1, 0), circle(0, 0, F(1, 2))),
-        None,
+        (5, 12, 12, 8, 5),
     ),
     # y = x² and x² + y² = y meet four times in the origin; the circle touches the upper side
     "contact of order four": (signs((0, 0, 1, -1, 0, 0), circle(0, F(1, 2), F(1, 4))), (3, 4, 4, 3, 3)),
     # y = x² and y = x² + xy meet three times in the origin, where they cross
-    "contact of order three": (signs((0, 0, 1, -1, 0, 0), (0, 0, 1, -1, -1, 0)), None),
+    "contact of order three": (signs((0, 0, 1, -1, 0, 0), (0, 0, 1, -1, -1, 0)), FOUR),
     "parabolas that touch": (signs((0, 0, 1, -1, 0, 0), (0, 0, 1, 1, 0, 0)), (3, 4, 4, 3, 3)),
     "line that touches a circle": (signs(DISC, (F(-1, 2), 1, 0, 0, 0, 0)), THREE),
     "irrational line that touches a circle": (signs(circle(0, 0, F(1, 2)), (-1, 1, 1, 0, 0, 0)), THREE),
-    "lines and a circle through their crossing": (signs((0, 0, 0, 1, 0, -2), circle(F(1, 4), 0, F(1, 16))), None),
+    "lines and a circle through their crossing": (signs((0, 0, 0, 1, 0, -2), circle(F(1, 4), 0, F(1, 16))), (4, 7, 7, 5, 4)),
     "tie in a point of a circle": (signs(plus(DISC, (0, 0, 0, -1, 0, 0)), (0, 0, 0, -1, 0, 0)), TWO),
 }
 for _name, _gap in SMALL.items():
@@ -242,7 +249,7 @@ for _name, _gap in SMALL.items():
         }
 
 
-@pytest.mark.parametrize(("method", "exact"), WAYS)
+@pytest.mark.parametrize(("method", "exact"), SOME_WAYS)
 @pytest.mark.parametrize("name", BY_HAND)
 def test_by_hand(name, method, exact):
     network, expected = BY_HAND[name]
@@ -255,13 +262,13 @@ def test_by_hand(name, method, exact):
 def assert_agrees(seed):
     """All patterns and counts, by polygons and conics as "auto" takes them; for some networks by all ways."""
     network, domain = long_run.random_conic_network(seed)
-    ways = WAYS if seed % 5 == 0 else WAYS[:2] if seed % 5 == 1 else WAYS[:1]
+    ways = WAYS if seed % 10 == 0 else WAYS[:2] if seed % 5 == 1 else WAYS[:1]
     assert long_run.disagreement(network, domain, ways) is None
     if seed % 3 == 0:
         made(network, domain)
 
 
-@pytest.mark.parametrize("block", range(10))
+@pytest.mark.parametrize("block", range(4))
 def test_agrees_with_the_oracle(block):
     for seed in range(10 * block, 10 * block + 10):
         assert_agrees(seed)
