@@ -10,11 +10,8 @@ from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
-import compare
-import conic_oracle
 import long_run
 import numpy as np
-import oracle
 import pytest
 import scored
 from scored import ZERO, circle, plus, scaled, sheared, signs, times
@@ -136,7 +133,10 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     "parabola whose axis is along the shear": (signs(plus((0, 1, 0, 0, 0, 0), times((0, 1, -S), (0, 1, -S)), -1)), TWO),
     "asymptote along the shear": (signs(sheared(HYPERBOLA, S)), BRANCHES),
     "asymptotes along two shears": (signs(sheared(HYPERBOLA, S), sheared(HYPERBOLA, SHEARS[1])), (3, 5, 5, 5, 3)),
-    "both asymptotes along shears": (signs(plus(times((0, 1, -S), (0, 1, -SHEARS[1])), (F(-1, 16), *ZERO[1:]))), BRANCHES),
+    "both asymptotes along shears": (
+        signs(plus(times((0, 1, -S), (0, 1, -SHEARS[1])), (F(-1, 16), *ZERO[1:]))),
+        BRANCHES,
+    ),
     "line along the shear and a circle": (signs((F(-1, 8), 1, -S, 0, 0, 0), DISC), FOUR),
     "strip along the shear": (signs(sheared((F(-1, 16), 0, 0, 1, 0, 0), S)), BRANCHES),
     "double line along the shear": (signs(sheared((0, 0, 0, 1, 0, 0), S), DISC), TWO),
@@ -146,7 +146,10 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     "rational lines that cross outside": (signs(times((-2, 1, 1), (-1, 1, 3))), TWO),
     "rational lines that cross on a side": (signs(times((-1, 1, 1), (-1, 1, -1))), (2, 3, 3, 2, 2)),
     "irrational lines": (signs((0, 0, 0, 1, 0, -2)), CROSS),
-    "irrational lines elsewhere": (signs(plus(times((F(-1, 3), 1, 1), (F(-1, 3), 1, 1)), times((0, 1, -2), (0, 1, -2)), -3)), CROSS),
+    "irrational lines elsewhere": (
+        signs(plus(times((F(-1, 3), 1, 1), (F(-1, 3), 1, 1)), times((0, 1, -2), (0, 1, -2)), -3)),
+        CROSS,
+    ),
     "parallels": (signs((F(-1, 4), 0, 0, 1, 0, 0)), BRANCHES),
     "tilted parallels": (signs(times((0, 1, 1), (-1, 1, 1))), BRANCHES),
     "irrational parallels": (signs((F(-1, 2), 0, 0, 1, 0, 0)), BRANCHES),
@@ -209,7 +212,10 @@ BY_HAND: dict[str, tuple[Any, tuple[int, ...]]] = {
     "parabolas that touch": (signs((0, 0, 1, -1, 0, 0), (0, 0, 1, 1, 0, 0)), (3, 4, 4, 3, 3)),
     "line that touches a circle": (signs(DISC, (F(-1, 2), 1, 0, 0, 0, 0)), THREE),
     "irrational line that touches a circle": (signs(circle(0, 0, F(1, 2)), (-1, 1, 1, 0, 0, 0)), THREE),
-    "lines and a circle through their crossing": (signs((0, 0, 0, 1, 0, -2), circle(F(1, 4), 0, F(1, 16))), (4, 7, 7, 5, 4)),
+    "lines and a circle through their crossing": (
+        signs((0, 0, 0, 1, 0, -2), circle(F(1, 4), 0, F(1, 16))),
+        (4, 7, 7, 5, 4),
+    ),
     "tie in a point of a circle": (signs(plus(DISC, (0, 0, 0, -1, 0, 0)), (0, 0, 0, -1, 0, 0)), TWO),
 }
 for _name, _gap in SMALL.items():
