@@ -529,15 +529,15 @@ class _ConicRun(PolygonRun):
             np.zeros((self.FRAMES, self.lowered.columns), dtype=np.uint8),
         )  # fmt: skip
         most = int(self.program.units[:, 4].max(initial=1))
-        pairs = max(most * (most - 1) // 2, 1)
+        pairs = max(most * (most - 1) // 2, 2)
         triples = most * (most - 1) * (most - 2) // 6
         events = 4 * (3 * pairs + triples) + 8
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
         k = 2 * most + 6
         self.work = c.Work(
             np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros((pairs, 8)),
-            np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 2)), np.zeros((events, 10), dtype=np.int64),
-            np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5),
+            np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 3)), np.zeros((events, 11), dtype=np.int64),
+            np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5), np.zeros(3),
             np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k),
         )  # fmt: skip
         self.line = c.VerticalLine(
@@ -556,7 +556,7 @@ class _ConicRun(PolygonRun):
     def _plan_arrays(slabs: int, k: int) -> tuple[np.ndarray, ...]:
         ints = np.int64
         return (
-            np.zeros((slabs + 1, 2)), np.zeros((slabs + 1, 10), dtype=ints), np.zeros(slabs, dtype=ints),
+            np.zeros((slabs + 1, 2)), np.zeros((slabs + 1, 11), dtype=ints), np.zeros(slabs, dtype=ints),
             np.zeros((slabs, k), dtype=ints), np.zeros((slabs, k + 1, 3), dtype=ints),
             np.zeros((slabs + 1, 2, k + 1), dtype=ints), np.zeros((slabs, k), dtype=ints),
             np.zeros((slabs, k + 1), dtype=ints), np.zeros((slabs + 1, 2, k), dtype=ints),
@@ -648,12 +648,12 @@ class _ConicRun(PolygonRun):
         for w, (wall, (left, right)) in enumerate(zip(plan.walls, plan.levels, strict=True)):
             if 0 < w < slabs:
                 work.x[w] = [float(wall.x), 2 * U]
-                work.xtag[w] = [*wall.tag, len(self.judge.places)]
+                work.xtag[w, :10] = [*wall.tag, len(self.judge.places)]
                 self.judge.places.append(wall.x)
             else:
                 side = int(w > 0)
                 work.x[w] = frames.wall[f, side]
-                work.xtag[w] = tags[side, :10]
+                work.xtag[w, :10] = tags[side, :10]
             work.level[w, 0, : len(left)] = left
             work.level[w, 1, : len(right)] = right
         for s, (bounds, winners) in enumerate(plan.slabs):
