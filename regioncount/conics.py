@@ -29,6 +29,7 @@ from regioncount.engines import (
     PlanePieces,
     PolygonRun,
     U,
+    as_floats,
     envelope,
     too_many,
 )
@@ -373,7 +374,7 @@ class ConicJudge(PlaneJudge):
             simple = bool(roots) and len(roots[0].polynomial) == len(poly)  # a multiple root may have no direction
             for x in roots:
                 if x.compare(walls[0].x) > 0 and x.compare(walls[1].x) < 0:
-                    direction = x.direction if simple else 0
+                    direction = x.direction if simple and len(poly) > 2 else 0
                     found.append(Wall(x, (*tag8, direction)))
         found.sort(key=cmp_to_key(lambda a, b: a.x.compare(b.x)))
         distinct: list[Wall] = []
@@ -535,7 +536,8 @@ class _ConicRun(PolygonRun):
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
         k = 2 * most + 6
         self.work = c.Work(
-            np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros((pairs, 8)),
+            np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros(len(blocks)),
+            np.zeros(len(blocks), dtype=np.int64), np.zeros((pairs, 8)),
             np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 3)), np.zeros((events, 11), dtype=np.int64),
             np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5), np.zeros(3),
             np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k),
@@ -550,6 +552,7 @@ class _ConicRun(PolygonRun):
             np.zeros((leaves, 3, self.n_out + 1)), np.zeros((leaves, 2)),
         )  # fmt: skip
         self.parts: list[tuple[np.ndarray, ...]] = []
+        self.fresh = np.zeros(len(blocks), dtype=np.int64)  # roots whose map has been made exact
         self.scratch = (np.zeros(4), np.zeros(4), np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64))
 
     @staticmethod
@@ -577,7 +580,8 @@ class _ConicRun(PolygonRun):
             if status == c.REQUEST:
                 self._settle(self.frames.pattern)
             elif status == c.EXACT:
-                self._plan_exactly()
+                if self.run_.state[k.NO_FLOATS] or not self._refresh():
+                    self._plan_exactly()
             else:
                 self._serve(status)
 
@@ -626,6 +630,32 @@ class _ConicRun(PolygonRun):
             self.frames.pattern[s] = pattern
         self.run_.state[k.NEXT_BORDER] += len(groups)
         self.work.state[c.TOP] = len(groups) - 2
+
+    def _refresh(self) -> bool:
+        """Give the top frame's sides and the map of its root their exact values, rounded once; False if they have them.
+
+        Bounds on errors grow from block to block, much faster than errors.  What is passed on to the next block keeps
+        the old bound, which holds for old and new values alike.
+        """
+        k, c, frames = self.kernel, self.conic, self.frames
+        f = int(self.work.state[c.TOP])
+        b, pattern, changed = int(frames.info[f, k.BLOCK]), frames.pattern[f], False
+        if self.fresh[b] != self.roots.uid[b]:
+            self.fresh[b] = self.roots.uid[b]
+            values = as_floats(*self.judge.composer.pre(b, pattern))
+            n = values.shape[1]
+            if np.isfinite(values).all():
+                self.roots.map[b, :3, :n] = values
+                self.roots.map[b, 3, :n] = U * np.abs(values).sum(axis=0)
+                with np.errstate(over="ignore"):
+                    self.work.error[b] = 1.01 * U * np.sqrt((values * values).sum(axis=1)).sum() + 1e-300
+                c.enter_scores(self.program, self.roots, self.work, b)
+                changed = True
+        for side in range(2):
+            if frames.curve[f, side, c.ERR] > 8 * U:
+                frames.curve[f, side] = as_curve(self.judge.curve(frames.ctag[f, side], pattern))
+                changed = True
+        return changed
 
     def _plan_exactly(self) -> None:
         """Write the exact plan of the top frame and its first open unit, and spread it."""

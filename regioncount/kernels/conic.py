@@ -117,8 +117,9 @@ class Stack(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch.  score (B, 7, C) of the candidates in each root; pair (P, 8) curves and pair_of (P, 2); event (E, 3),
-    etag (E, 11), order (E,); poly (6,), span (256, 2), coef (6,); strip (5,), point (3,), alive (K,).
+    """Scratch.  score (B, 7, C) of the candidates in each root, error (B,) of its map, uid (B,) which root it is; pair
+    (P, 8) curves, pair_of (P, 2); event (E, 3), etag (E, 11), order (E,); poly (6,), span (256, 2), coef (6,); strip
+    (5,), point (3,), alive (K,).
 
     The plan: x (S + 1, 2), xtag (S + 1, 11); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the
     boundary below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its two sides;
@@ -127,6 +128,8 @@ class Work(NamedTuple):
 
     state: np.ndarray
     score: np.ndarray
+    error: np.ndarray
+    uid: np.ndarray
     pair: np.ndarray
     pair_of: np.ndarray
     event: np.ndarray
@@ -203,10 +206,9 @@ def enter_scores(prog, roots, work, b):
                 nk0 += k0 * k0
                 nk1 += k1 * k1
                 nk2 += k2 * k2
-            e = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
             size_q = np.sqrt(nq0) + np.sqrt(nq1) + np.sqrt(nq2)
             size_k = np.sqrt(nk0) + np.sqrt(nk1) + np.sqrt(nk2)
-            s[6] = product_error(e, size_q, size_k, prog.candidates[c, WIDTH])
+            s[6] = product_error(work.error[b], size_q, size_k, prog.candidates[c, WIDTH])
 
 
 @njit
@@ -489,6 +491,8 @@ def add_events(work, n, p, degree, low, high, first, second, kind):
         for k in range(4):
             work.etag[e, k] = first[k]
             work.etag[e, 4 + k] = second[k]
+        if degree == 1:
+            work.etag[e, W_DIR] = 0  # the only root: its sign depends on the order of the two lines
         work.etag[e, W_MARK] = -1
         work.etag[e, E_KIND] = kind
     return m
@@ -1227,7 +1231,10 @@ def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
         return OK
     if stack.info[f, STATE] == ROOT:
         enter_map(prog, run, stack, roots, f)
-        enter_scores(prog, roots, work, b)
+        if work.uid[b] != roots.uid[b]:
+            work.uid[b] = roots.uid[b]
+            work.error[b] = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
+            enter_scores(prog, roots, work, b)
         start_next(prog, run, stack, roots, f)
         stack.info[f, N_OPEN] = prog.blocks[b, N_CHOOSE]
         for i in range(prog.blocks[b, N_CHOOSE]):
