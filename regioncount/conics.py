@@ -465,7 +465,6 @@ class ConicPieces:
     patterns: np.ndarray
     maps: np.ndarray
     errors: np.ndarray
-    inside: np.ndarray
 
 
 @dataclass
@@ -549,7 +548,7 @@ class _ConicRun(PolygonRun):
         self.trapezoids = c.Leaves(
             np.zeros((leaves, 2, 8)), np.zeros((leaves, 2, 6), dtype=np.int64), np.zeros((leaves, 2, 2)),
             np.zeros((leaves, 2, 11), dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
-            np.zeros((leaves, 3, self.n_out + 1)), np.zeros((leaves, 2)),
+            np.zeros((leaves, 3, self.n_out + 1)),
         )  # fmt: skip
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.fresh = np.zeros(len(blocks), dtype=np.int64)  # roots whose map has been made exact
@@ -708,11 +707,11 @@ class _ConicRun(PolygonRun):
         polygons = super()._collect()
         self._drain_conic()
         self.parts.append(tuple(a[:0] for a in self.trapezoids))
-        curves, tags, walls, wall_tags, patterns, maps, inside = (
+        curves, tags, walls, wall_tags, patterns, maps = (
             np.concatenate(part) for part in zip(*self.parts, strict=True)
         )
         trapezoids = ConicPieces(
-            curves, tags, walls, wall_tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], inside
+            curves, tags, walls, wall_tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1]
         )
         together = (
             np.concatenate([getattr(part, name) for part in (polygons, trapezoids)])

@@ -161,7 +161,7 @@ class VerticalLine(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: what a frame holds, and a point inside (n, 2)."""
+    """Finished pieces: what a frame holds."""
 
     curve: np.ndarray
     ctag: np.ndarray
@@ -169,7 +169,6 @@ class Leaves(NamedTuple):
     wtag: np.ndarray
     pattern: np.ndarray
     map: np.ndarray
-    inside: np.ndarray
 
 
 @njit
@@ -1189,7 +1188,7 @@ def put_wall(stack, work, f, child, side, s, k):
 
 
 @spliced
-def emit(prog, run, stack, roots, work, leaves, f, p):
+def emit(stack, roots, work, leaves, f):
     """Append frame f to the finished pieces; False if they are full."""
     at = work.state[N_PIECES]
     if at >= leaves.pattern.shape[0]:
@@ -1211,11 +1210,6 @@ def emit(prog, run, stack, roots, work, leaves, f, p):
         for i in range(n):
             leaves.map[at, k, i] = roots.map[b, k, i]
         leaves.map[at, k, n] = roots.norm[b, ERROR, k]
-    x = 0.5 * (stack.wall[f, LEFT, 0] + stack.wall[f, RIGHT, 0])
-    y0, r0 = branch_at(stack.curve[f, LOWER], stack.ctag[f, LOWER, C_BRANCH], x, p)
-    y1, r1 = branch_at(stack.curve[f, UPPER], stack.ctag[f, UPPER, C_BRANCH], x, p)
-    leaves.inside[at, 0] = x
-    leaves.inside[at, 1] = 0.5 * (y0 + y1) if y0 + r0 < y1 - r1 else np.nan
     work.state[N_PIECES] = at + 1
     return True
 
@@ -1247,7 +1241,7 @@ def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
             return LIMIT
         if not fingerprint(prog, run, stack, f, b):
             return FULL  # a frame that comes here again appends its print again: it is one of a set
-        if b == last and run.state[EMIT] and not emit(prog, run, stack, roots, work, leaves, f, p):
+        if b == last and run.state[EMIT] and not emit(stack, roots, work, leaves, f):
             return FULL
         run.counts[b] += 1
         if b == last:
