@@ -1,4 +1,5 @@
-"""Thousands of random small networks against the rational oracle: ``python tests/long_run.py [count] [first seed]``.
+"""Thousands of random small networks against the rational oracle: ``python tests/long_run.py [count] [first seed]``,
+and with ``conic`` as a third argument networks with quadratic scores in the plane against ``conic_oracle``.
 
 Weights come from few integers and simple fractions, so most networks are degenerate: lines through one point,
 repeated neurons, exact ties.  Compared are the sets of activation patterns, all five counts, and that they are
@@ -12,10 +13,13 @@ import json
 import random
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 sys.path[:0] = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
 
+import conic_oracle  # noqa: E402
 import oracle  # noqa: E402
 
 import regioncount as rc  # noqa: E402
@@ -24,6 +28,7 @@ from regioncount.files import network_from_dict  # noqa: E402
 FEW = [-1, 0, 1]
 INTEGERS = [-2, -1, 0, 0, 1, 2]
 FRACTIONS = [-1, "-1/3", 0, "1/2", "2/3", 1]
+MANY = 20  # conic pieces of the package from which on the oracle takes more than a few seconds
 
 
 def random_network(seed: int) -> tuple[dict, list]:
@@ -48,39 +53,74 @@ def random_network(seed: int) -> tuple[dict, list]:
     return network, rng.choice([[[-1, 1]], [[-2, 1]]]) * dim
 
 
-def disagreement(network: dict, domain: list) -> str | None:
-    """What differs between the package and the oracle, or None."""
+def random_conic_network(seed: int) -> tuple[dict, list]:
+    """A hardmax Transformer with quadratic scores in the plane, as the file's dict, and a domain."""
+    rng = random.Random(seed)
+    layers = rng.choice([1, 1, 1, 2])
+    network = oracle.random_transformer(
+        rng, tokens=rng.choice([2, 2, 3]), dim=rng.randint(1, 3), layers=layers,
+        heads=rng.choice([1, 1, 2]) if layers == 1 else 1, head_dim=rng.choice([1, 2, 2, 3]),
+        hidden=rng.randint(0, 2) if layers == 1 else 1, input_dim=2, values=rng.choice([FEW, INTEGERS, FRACTIONS]),
+        mask=rng.choice(["none", "none", "causal", "random"]), residual=rng.random() < 0.8,
+    )  # fmt: skip
+    return network, rng.choice([[[-1, 1], [-1, 1]], [[-2, 1], ["-1/3", 2]]])
+
+
+def disagreement(network: dict, domain: list, ways: Sequence[tuple[str, bool]] = (("auto", False),)) -> str | None:
+    """What differs between the package and the oracles, or None; ``ways`` are methods, exact or not."""
+    loaded = network_from_dict(network)
+    oracles: Any = oracle
     if len(domain) == 1:
         pieces = oracle.enumerate_1d(network, *domain[0])
     else:
         try:
             pieces = oracle.enumerate_2d(network, oracle.box(domain))
         except oracle.NotAffine:
+            oracles = conic_oracle
+            if rc.count(loaded, domain).pieces > MANY:
+                return _among_ourselves(loaded, domain)
             try:
-                rc.count(network_from_dict(network), domain)
-            except rc.NeedsConicEngine:
-                return None
-            return "the oracle meets a quadratic score, regioncount does not"
-    loaded = network_from_dict(network)
-    partition = rc.subdivide(loaded, domain)
-    expected, found = oracle.counts(pieces), partition.counts()
-    if expected != found:
-        return f"counts {found}, expected {expected}"
-    if {tuple(map(int, row)) for row in partition.patterns} != oracle.patterns(pieces):
-        return "the sets of patterns differ"
-    if not partition.certified:
-        return "not certified"
-    streamed = rc.count(loaded, domain).counts["activation"]
-    return None if streamed == expected["activation"] else f"streamed {streamed}, expected {expected['activation']}"
+                pieces = conic_oracle.enumerate_conic(network, oracle.box(domain))
+            except conic_oracle.NotGeneric:
+                return _among_ourselves(loaded, domain)
+    expected = oracles.counts(pieces)
+    for method, exact in ways:
+        partition = rc.subdivide(loaded, domain, method=method, exact=exact)
+        found = partition.counts()
+        if expected != found:
+            return f"{method}, exact={exact}: counts {found}, expected {expected}"
+        if {tuple(map(int, row)) for row in partition.patterns} != oracles.patterns(pieces):
+            return f"{method}, exact={exact}: the sets of patterns differ"
+        if not partition.certified:
+            return f"{method}, exact={exact}: not certified"
+        streamed = rc.count(loaded, domain, method=method, exact=exact).counts["activation"]
+        if streamed != expected["activation"]:
+            return f"{method}, exact={exact}: streamed {streamed}, expected {expected['activation']}"
+    return None
+
+
+def _among_ourselves(network: rc.Network, domain: list) -> str | None:
+    """What differs between our own ways, where the oracle would take too long."""
+    first, *others = (
+        rc.subdivide(network, domain, method=method, exact=exact)
+        for method, exact in (("auto", False), ("conic", False), ("auto", True))
+    )
+    for other in others:
+        if first.counts() != other.counts():
+            return f"counts {first.counts()} and {other.counts()}"
+        if {row.tobytes() for row in first.patterns} != {row.tobytes() for row in other.patterns}:
+            return "the sets of patterns differ between methods"
+    return None
 
 
 def main(argv: list[str]) -> int:
     """Run; see the module docstring."""
     count = int(argv[0]) if argv else 10_000
     first = int(argv[1]) if len(argv) > 1 else 0
+    make = random_conic_network if argv[2:] == ["conic"] else random_network
     wrong, started = 0, time.perf_counter()
     for seed in range(first, first + count):
-        network, domain = random_network(seed)
+        network, domain = make(seed)
         try:
             what = disagreement(network, domain)
         except Exception as error:  # noqa: BLE001 - a crash is a finding like any other
