@@ -26,6 +26,10 @@ ROOT = Path(__file__).resolve().parents[1]
 RATIOS = {"relu_2_64x4": 2.0, "relu_2_128x4": 2.0, "lines_500": None}  # network: the ratio to stay below
 MEMORY = {"relu_2_64x4": 200, "relu_2_128x4": 200, "lines_500": 200}  # network: MB to stay below
 CERTAINTY = {"relu_2_64x4": 1.3, "relu_2_128x4": 1.3, "maxout5_2_32x4": 1.3}  # network: the ratio to stay below
+CONIC = (6, 4)  # seeds of a large and a small hardmax Transformer with 2 layers, T = 4, d = 4, 4 hidden units
+CONIC_SECONDS = 1.0  # the small one, about 800 cells, counted
+CONIC_PIECES = 6.0  # trapezoids a cell
+CONIC_GROWTH = 2.0  # time a trapezoid in the large one, to that in the small one
 DEPTH_SECONDS = 10.0  # three_step with 4 tokens at depth 30: 59,049 linear regions
 HELP_SECONDS = 0.15
 
@@ -39,7 +43,8 @@ def main(argv: list[str] | None = None) -> int:
     arguments = parser.parse_args(argv)
     if arguments.child:
         return _child(arguments.child)
-    rows = [*_speed(arguments.runs), *_certainty(arguments.runs), *_depth(), *_memory(), _help()]
+    runs = arguments.runs
+    rows = [*_speed(runs), *_certainty(runs), *_conic(runs), *_depth(), *_memory(), _help()]
     if arguments.json:
         print(json.dumps(rows))
     else:
@@ -142,6 +147,31 @@ def _believer(folder: Path):
         path.write_text(text)
     sys.path.insert(0, str(folder))
     return import_module("uncertified")
+
+
+def _conic(runs: int) -> list[dict]:
+    """Seconds and trapezoids of attention with quadratic scores in the plane; time a trapezoid, large to small."""
+    import regioncount as rc
+
+    best, pieces, cells = [float("inf")] * 2, [0, 0], [0, 0]
+    networks = [
+        rc.constructions.random_transformer(tokens=4, layers=2, heads=1, dim=4, hidden=4, seed=seed) for seed in CONIC
+    ]
+    for which, network in enumerate(networks):  # compiles
+        cells[which] = rc.count(network, "-1:1,-1:1", definitions=["cells"]).counts["cells"]
+    for _ in range(runs):
+        for which, network in enumerate(networks):
+            started = time.perf_counter()
+            pieces[which] = rc.count(network, "-1:1,-1:1").pieces or 0
+            best[which] = min(best[which], time.perf_counter() - started)
+    each = [seconds / n for seconds, n in zip(best, pieces, strict=True)]
+    rates = ", ".join(f"{1 / t:,.0f} trapezoids a second ({n:,})" for t, n in zip(each, pieces, strict=True))
+    return [
+        {"name": f"conic Transformer of {cells[1]:,} cells", "value": best[1], "target": CONIC_SECONDS, "unit": "s"},
+        {"name": "trapezoids a cell", "value": pieces[1] / cells[1], "target": CONIC_PIECES, "unit": "ratio"},
+        {"name": "time a trapezoid, large / small", "value": each[0] / each[1], "target": CONIC_GROWTH,
+         "unit": f"ratio; {rates}"},
+    ]  # fmt: skip
 
 
 def _depth() -> list[dict]:

@@ -29,6 +29,7 @@ from regioncount.engines import (
     PlanePieces,
     PolygonRun,
     U,
+    as_floats,
     envelope,
     too_many,
 )
@@ -373,7 +374,7 @@ class ConicJudge(PlaneJudge):
             simple = bool(roots) and len(roots[0].polynomial) == len(poly)  # a multiple root may have no direction
             for x in roots:
                 if x.compare(walls[0].x) > 0 and x.compare(walls[1].x) < 0:
-                    direction = x.direction if simple else 0
+                    direction = x.direction if simple and len(poly) > 2 else 0
                     found.append(Wall(x, (*tag8, direction)))
         found.sort(key=cmp_to_key(lambda a, b: a.x.compare(b.x)))
         distinct: list[Wall] = []
@@ -464,7 +465,6 @@ class ConicPieces:
     patterns: np.ndarray
     maps: np.ndarray
     errors: np.ndarray
-    inside: np.ndarray
 
 
 @dataclass
@@ -529,15 +529,16 @@ class _ConicRun(PolygonRun):
             np.zeros((self.FRAMES, self.lowered.columns), dtype=np.uint8),
         )  # fmt: skip
         most = int(self.program.units[:, 4].max(initial=1))
-        pairs = max(most * (most - 1) // 2, 1)
+        pairs = max(most * (most - 1) // 2, 2)
         triples = most * (most - 1) * (most - 2) // 6
         events = 4 * (3 * pairs + triples) + 8
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
         k = 2 * most + 6
         self.work = c.Work(
-            np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros((pairs, 8)),
-            np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 2)), np.zeros((events, 10), dtype=np.int64),
-            np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5),
+            np.zeros(4, dtype=np.int64), np.zeros((len(blocks), 7, candidates)), np.zeros(len(blocks)),
+            np.zeros(len(blocks), dtype=np.int64), np.zeros((pairs, 8)),
+            np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 3)), np.zeros((events, 11), dtype=np.int64),
+            np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5), np.zeros(3),
             np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k),
         )  # fmt: skip
         self.line = c.VerticalLine(
@@ -547,16 +548,17 @@ class _ConicRun(PolygonRun):
         self.trapezoids = c.Leaves(
             np.zeros((leaves, 2, 8)), np.zeros((leaves, 2, 6), dtype=np.int64), np.zeros((leaves, 2, 2)),
             np.zeros((leaves, 2, 11), dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
-            np.zeros((leaves, 3, self.n_out + 1)), np.zeros((leaves, 2)),
+            np.zeros((leaves, 3, self.n_out + 1)),
         )  # fmt: skip
         self.parts: list[tuple[np.ndarray, ...]] = []
+        self.fresh = np.zeros(len(blocks), dtype=np.int64)  # roots whose map has been made exact
         self.scratch = (np.zeros(4), np.zeros(4), np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64))
 
     @staticmethod
     def _plan_arrays(slabs: int, k: int) -> tuple[np.ndarray, ...]:
         ints = np.int64
         return (
-            np.zeros((slabs + 1, 2)), np.zeros((slabs + 1, 10), dtype=ints), np.zeros(slabs, dtype=ints),
+            np.zeros((slabs + 1, 2)), np.zeros((slabs + 1, 11), dtype=ints), np.zeros(slabs, dtype=ints),
             np.zeros((slabs, k), dtype=ints), np.zeros((slabs, k + 1, 3), dtype=ints),
             np.zeros((slabs + 1, 2, k + 1), dtype=ints), np.zeros((slabs, k), dtype=ints),
             np.zeros((slabs, k + 1), dtype=ints), np.zeros((slabs + 1, 2, k), dtype=ints),
@@ -577,7 +579,8 @@ class _ConicRun(PolygonRun):
             if status == c.REQUEST:
                 self._settle(self.frames.pattern)
             elif status == c.EXACT:
-                self._plan_exactly()
+                if self.run_.state[k.NO_FLOATS] or not self._refresh():
+                    self._plan_exactly()
             else:
                 self._serve(status)
 
@@ -627,6 +630,32 @@ class _ConicRun(PolygonRun):
         self.run_.state[k.NEXT_BORDER] += len(groups)
         self.work.state[c.TOP] = len(groups) - 2
 
+    def _refresh(self) -> bool:
+        """Give the top frame's sides and the map of its root their exact values, rounded once; False if they have them.
+
+        Bounds on errors grow from block to block, much faster than errors.  What is passed on to the next block keeps
+        the old bound, which holds for old and new values alike.
+        """
+        k, c, frames = self.kernel, self.conic, self.frames
+        f = int(self.work.state[c.TOP])
+        b, pattern, changed = int(frames.info[f, k.BLOCK]), frames.pattern[f], False
+        if self.fresh[b] != self.roots.uid[b]:
+            self.fresh[b] = self.roots.uid[b]
+            values = as_floats(*self.judge.composer.pre(b, pattern))
+            n = values.shape[1]
+            if np.isfinite(values).all():
+                self.roots.map[b, :3, :n] = values
+                self.roots.map[b, 3, :n] = U * np.abs(values).sum(axis=0)
+                with np.errstate(over="ignore"):
+                    self.work.error[b] = 1.01 * U * np.sqrt((values * values).sum(axis=1)).sum() + 1e-300
+                c.enter_scores(self.program, self.roots, self.work, b)
+                changed = True
+        for side in range(2):
+            if frames.curve[f, side, c.ERR] > 8 * U:
+                frames.curve[f, side] = as_curve(self.judge.curve(frames.ctag[f, side], pattern))
+                changed = True
+        return changed
+
     def _plan_exactly(self) -> None:
         """Write the exact plan of the top frame and its first open unit, and spread it."""
         k, c, frames = self.kernel, self.conic, self.frames
@@ -648,12 +677,12 @@ class _ConicRun(PolygonRun):
         for w, (wall, (left, right)) in enumerate(zip(plan.walls, plan.levels, strict=True)):
             if 0 < w < slabs:
                 work.x[w] = [float(wall.x), 2 * U]
-                work.xtag[w] = [*wall.tag, len(self.judge.places)]
+                work.xtag[w, :10] = [*wall.tag, len(self.judge.places)]
                 self.judge.places.append(wall.x)
             else:
                 side = int(w > 0)
                 work.x[w] = frames.wall[f, side]
-                work.xtag[w] = tags[side, :10]
+                work.xtag[w, :10] = tags[side, :10]
             work.level[w, 0, : len(left)] = left
             work.level[w, 1, : len(right)] = right
         for s, (bounds, winners) in enumerate(plan.slabs):
@@ -678,11 +707,11 @@ class _ConicRun(PolygonRun):
         polygons = super()._collect()
         self._drain_conic()
         self.parts.append(tuple(a[:0] for a in self.trapezoids))
-        curves, tags, walls, wall_tags, patterns, maps, inside = (
+        curves, tags, walls, wall_tags, patterns, maps = (
             np.concatenate(part) for part in zip(*self.parts, strict=True)
         )
         trapezoids = ConicPieces(
-            curves, tags, walls, wall_tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], inside
+            curves, tags, walls, wall_tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1]
         )
         together = (
             np.concatenate([getattr(part, name) for part in (polygons, trapezoids)])

@@ -19,7 +19,7 @@ import numpy as np
 
 from regioncount.adjacency import Facets, merged, units_of
 from regioncount.algebraic import Root, between
-from regioncount.conics import MixedPieces, canonical, compare_at, on_vertical
+from regioncount.conics import ConicPieces, MixedPieces, canonical, compare_at, enclosed, on_vertical
 from regioncount.exact import Line, crossing, real_roots
 
 if TYPE_CHECKING:
@@ -56,6 +56,8 @@ class MixedOutline:
         y = np.zeros((4 * n, 2))
         conic.corners(curves, branches, np.ascontiguousarray(x.reshape(-1, 2)), np.ascontiguousarray(tip.ravel()), y)
         corners = np.stack([x[:, :, 0].ravel(), y[:, 0], x[:, :, 1].ravel(), y[:, 1]], axis=1)
+        lost = ~np.isfinite(corners).all(axis=1)
+        corners[lost, 1], corners[lost, 3] = 0.0, np.inf
         border = np.empty((n, 4), dtype=np.int64)
         border[:, [LOWER, UPPER]] = trapezoids.tags[:, :, 5]
         border[:, [LEFT, RIGHT]] = trapezoids.wall_tags[:, :, 10]
@@ -147,12 +149,19 @@ class MixedOutline:
     # what ``adjacency.merged`` needs of an outline
 
     def corner(self, at: int) -> Line:
-        """A corner exactly where it is one of a polygon, else from floats, in homogeneous coordinates."""
+        """A corner, within 2^−100 of it, in homogeneous coordinates."""
+        pattern = self.pieces.patterns[self.piece[at]]
         if self.kind[at] == POLYGON:
-            tags, pattern = self.pieces.polygons.tags, self.pieces.patterns[self.piece[at]]
+            tags = self.pieces.polygons.tags
             return crossing(self.judge.line(tags[self.previous[at]], pattern), self.judge.line(tags[at], pattern))
-        x, y = (float(c).as_integer_ratio() for c in self.corners[at, :2])
-        return x[0] * y[1], y[0] * x[1], x[1] * y[1]
+        x, (g, branch) = self.x_of(at, False), self.branch_of(at, bool(self.kind[at] in (UPPER, LEFT)))
+        bits = 128
+        while True:
+            place = x.interval(bits)
+            low, high = enclosed(g, branch, place)
+            if high - low <= 1 << (place[2] - 100):
+                return place[0] + place[1], low + high, 2 << place[2]
+            bits *= 2
 
 
 def find_facets(outline: MixedOutline) -> tuple[Facets, np.ndarray]:
@@ -384,6 +393,27 @@ def _branch_y(g: np.ndarray, branch: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.where(b <= 0, (root - b) / (2 * a), -2 * c / (b + root))
 
 
+def _widest(trapezoids: ConicPieces) -> np.ndarray:
+    """A point halfway between the sides of each trapezoid where they are far apart; NaN where floats see no room."""
+    from regioncount.kernels import conic
+
+    parts, n = np.linspace(0, 1, 10)[1:-1], len(trapezoids.patterns)
+    x = trapezoids.walls[:, :1, 0] + parts * (trapezoids.walls[:, 1:, 0] - trapezoids.walls[:, :1, 0])
+    at = np.stack([x.ravel(), np.zeros(x.size)], axis=1)
+    ys = np.zeros((2, n, len(parts), 2))
+    for side in range(2):
+        curves = np.repeat(trapezoids.curves[:, side], len(parts), axis=0)
+        branches = np.repeat(trapezoids.tags[:, side, 4], len(parts))
+        conic.corners(curves, branches, at, np.zeros(x.size, dtype=np.bool_), ys[side].reshape(-1, 2))
+    with np.errstate(invalid="ignore"):
+        room = (ys[1, :, :, 0] - ys[1, :, :, 1]) - (ys[0, :, :, 0] + ys[0, :, :, 1])
+    room[~np.isfinite(room)] = -np.inf
+    best = np.arange(n), room.argmax(axis=1) if n else np.zeros(0, dtype=np.int64)
+    points = np.stack([x[best], ys[:, best[0], best[1], 0].mean(axis=0)], axis=1)
+    points[~(room[best] > 0)] = np.nan
+    return points
+
+
 def interior(outline: MixedOutline, window: Window) -> np.ndarray:
     """A point inside each piece, (n_pieces, 2), in the user's coordinates."""
     polygons, trapezoids = outline.pieces.polygons, outline.pieces.trapezoids
@@ -391,7 +421,7 @@ def interior(outline: MixedOutline, window: Window) -> np.ndarray:
     inside = np.zeros((len(sizes), 2))
     np.add.at(inside, outline.piece[: len(polygons.corners)], polygons.corners[:, :2])
     inside /= np.maximum(sizes, 1)[:, None]
-    points = trapezoids.inside.copy()
+    points = _widest(trapezoids)
     for t in np.flatnonzero(~np.isfinite(points).all(axis=1)).tolist():
         pattern = trapezoids.patterns[t]
         ends = [outline.judge.root(trapezoids.wall_tags[t, s], trapezoids.walls[t, s], pattern) for s in range(2)]

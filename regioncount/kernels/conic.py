@@ -49,6 +49,7 @@ from regioncount.kernels.polygon import (
     set_bit,
     set_winner,
     start_next,
+    unit_line,
 )
 from regioncount.kernels.predicates import (
     BIT,
@@ -71,6 +72,7 @@ from regioncount.kernels.predicates import (
     U,
     branch_radius,
     corner_radius,
+    crossing_radius,
     decide,
     disc_error,
     line_resultant_error,
@@ -94,6 +96,8 @@ ERR, LINE = 6, 7  # columns of a curve after its six coefficients 1, x, y, xx, x
 C_BRANCH, C_BORDER = 4, 5  # columns of Stack.ctag after block, unit, i, j
 W_DIR, W_MARK, W_BORDER = 8, 9, 10  # columns of Stack.wtag after the tags of two curves
 FRAME_LOWER, FRAME_UPPER = -1, -2  # boundaries that are sides of the frame
+E_KIND = 10  # column of Work.etag and Work.xtag after those of a wall
+TIP, SIDE, TRIPLE, POINT = range(4)  # kinds of event; POINT: all scores of a unit vanish in one point
 NO_EDGE = -(2**60)  # border of a wall that is a point
 
 
@@ -113,16 +117,19 @@ class Stack(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Scratch.  score (B, 7, C) of the candidates in each root; pair (P, 8) curves and pair_of (P, 2); event (E, 2),
-    etag (E, 10), order (E,); poly (6,), span (256, 2), coef (6,); strip (5,) around a frame; alive (K,) candidates.
+    """Scratch.  score (B, 7, C) of the candidates in each root, error (B,) of its map, uid (B,) which root it is; pair
+    (P, 8) curves, pair_of (P, 2); event (E, 3), etag (E, 11), order (E,); poly (6,), span (256, 2), coef (6,); strip
+    (5,), point (3,), alive (K,).
 
-    The plan: x (S + 1, 2), xtag (S + 1, 10); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the
+    The plan: x (S + 1, 2), xtag (S + 1, 11); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the
     boundary below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its two sides;
     owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K).
     """
 
     state: np.ndarray
     score: np.ndarray
+    error: np.ndarray
+    uid: np.ndarray
     pair: np.ndarray
     pair_of: np.ndarray
     event: np.ndarray
@@ -132,6 +139,7 @@ class Work(NamedTuple):
     span: np.ndarray
     coef: np.ndarray
     strip: np.ndarray
+    point: np.ndarray
     alive: np.ndarray
     x: np.ndarray
     xtag: np.ndarray
@@ -153,7 +161,7 @@ class VerticalLine(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: what a frame holds, and a point inside (n, 2)."""
+    """Finished pieces: what a frame holds."""
 
     curve: np.ndarray
     ctag: np.ndarray
@@ -161,7 +169,6 @@ class Leaves(NamedTuple):
     wtag: np.ndarray
     pattern: np.ndarray
     map: np.ndarray
-    inside: np.ndarray
 
 
 @njit
@@ -198,10 +205,9 @@ def enter_scores(prog, roots, work, b):
                 nk0 += k0 * k0
                 nk1 += k1 * k1
                 nk2 += k2 * k2
-            e = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
             size_q = np.sqrt(nq0) + np.sqrt(nq1) + np.sqrt(nq2)
             size_k = np.sqrt(nk0) + np.sqrt(nk1) + np.sqrt(nk2)
-            s[6] = product_error(e, size_q, size_k, prog.candidates[c, WIDTH])
+            s[6] = product_error(work.error[b], size_q, size_k, prog.candidates[c, WIDTH])
 
 
 @njit
@@ -291,28 +297,27 @@ def branch_at(g, branch, x, p):
 
 
 @njit
-def corners(curves, branches, x, tip, out):
-    """y of branches of curves at places x (n, 2) known up to a radius, and its radius, into out (n, 2).
+def corner(g, branch, x, r, tip):
+    """y of a branch of curve g at a place within r of x, and its radius; ``tip``: there its two branches meet."""
+    a, b = g[5], g[2] + x * g[4]
+    c = g[0] + x * (g[1] + x * g[3])
+    if branch < 0:
+        a, b, c = -a, -b, -c
+    root = 0.0 if tip else np.sqrt(max(b * b - 4.0 * a * c, 0.0))
+    if g[LINE] == 1.0:
+        y = -c / b
+    elif b <= 0.0:
+        y = (root - b) / (2.0 * a)
+    else:
+        y = -2.0 * c / (b + root)
+    return y, corner_radius(g, x, r, y)
 
-    ``tip``: x is where the two branches of the curve meet.
-    """
+
+@njit
+def corners(curves, branches, x, tip, out):
+    """:func:`corner` of many, x (n, 2) places and radii, into out (n, 2)."""
     for n in range(curves.shape[0]):
-        g = curves[n]
-        at, r = x[n, 0], x[n, 1]
-        a, b = g[5], g[2] + at * g[4]
-        c = g[0] + at * (g[1] + at * g[3])
-        if branches[n] < 0:
-            a, b, c = -a, -b, -c
-        disc = max(b * b - 4.0 * a * c, 0.0)
-        root = 0.0 if tip[n] else np.sqrt(disc)
-        if g[LINE] == 1.0:
-            y = -c / b
-        elif b <= 0.0:
-            y = (root - b) / (2.0 * a)
-        else:
-            y = -2.0 * c / (b + root)
-        out[n, 0] = y
-        out[n, 1] = corner_radius(g, at, r, y)
+        out[n, 0], out[n, 1] = corner(curves[n], branches[n], x[n, 0], x[n, 1], tip[n])
 
 
 @inlined
@@ -440,6 +445,7 @@ def isolate(work, n, p, degree, low, high):
                 return -1
             work.event[n, 0] = x
             work.event[n, 1] = r
+            work.event[n, 2] = min(x - a, b - x)  # no other root of p is nearer
             work.etag[n, W_DIR] = t
             n += 1
             continue
@@ -477,14 +483,17 @@ def monotone_root(p, degree, a, b, direction):
 
 
 @inlined
-def add_events(work, n, p, degree, low, high, first, second):
+def add_events(work, n, p, degree, low, high, first, second, kind):
     """Append the roots of p, tagged with two curves (block, unit, i, j each), to the events; −1 where uncertain."""
     m = isolate(work, n, p, degree, low, high)
     for e in range(n, m):
         for k in range(4):
             work.etag[e, k] = first[k]
             work.etag[e, 4 + k] = second[k]
+        if degree == 1:
+            work.etag[e, W_DIR] = 0  # the only root: its sign depends on the order of the two lines
         work.etag[e, W_MARK] = -1
+        work.etag[e, E_KIND] = kind
     return m
 
 
@@ -634,6 +643,7 @@ def make_pairs(prog, run, stack, roots, work, f, unit):
         work.pair_of[0, 0] = work.pair_of[0, 1] = 0
         work.alive[0], work.alive[1] = 1, 0
         work.state[N_BRANCHES] = 2
+        work.point[2] = np.inf
         return 1
     total = reduce_candidates(prog, run, stack, roots, work, f, unit)
     if total < 0:
@@ -644,6 +654,7 @@ def make_pairs(prog, run, stack, roots, work, f, unit):
             work.alive[m] = i
             m += 1
     work.state[N_BRANCHES] = m
+    find_point(prog, run, stack, roots, work, f, unit)
     for a in range(m):
         for c in range(a + 1, m):
             if pair_curve(prog, run, stack, roots, work, f, unit, work.alive[a], work.alive[c], work.pair[n]) < 0:
@@ -657,6 +668,32 @@ def make_pairs(prog, run, stack, roots, work, f, unit):
 def curve_tag(work, b, unit, k, tag):
     """Write the identity of pair curve k."""
     tag[0], tag[1], tag[2], tag[3] = b, unit, work.pair_of[k, 0], work.pair_of[k, 1]
+
+
+@njit
+def find_point(prog, run, stack, roots, work, f, unit):
+    """The point in which the query of a head vanishes, if it has two rows, into work.point: x, y, radius.
+
+    There all scores are 0, so that all pair curves pass through it.  The radius is infinite where there is none between
+    the walls of frame f.
+    """
+    point = work.point
+    point[2] = np.inf
+    first = prog.units[unit, FIRST]
+    if prog.units[unit, KIND] != SET or prog.candidates[first, WIDTH] != 2 or work.state[N_BRANCHES] < 3:
+        return
+    b = stack.info[f, BLOCK]
+    m = roots.map[b]
+    q = prog.candidates[first, QUERY]
+    g, h = work.pair[0], work.pair[1]  # scratch: the curves are made afterwards
+    unit_line(g, m[0, q], m[1, q], m[2, q], m[3, q])
+    unit_line(h, m[0, q + 1], m[1, q + 1], m[2, q + 1], m[3, q + 1])
+    sine = g[0] * h[1] - g[1] * h[0]
+    x = (g[1] * h[2] - g[2] * h[1]) / sine
+    y = (g[2] * h[0] - g[0] * h[2]) / sine
+    r = crossing_radius(g, h, x, y)
+    if r < 1e-6 and stack.wall[f, LEFT, 0] < x - r and x + r < stack.wall[f, RIGHT, 0] and abs(y) <= 1.0:
+        point[0], point[1], point[2] = x, y, r
 
 
 @njit
@@ -678,12 +715,12 @@ def find_events(stack, work, f, b, unit, n_pairs, first, second):
         curve_tag(work, b, unit, k, first)
         if g[LINE] == 0.0:
             degree = discriminant(g, p)
-            n = add_events(work, n, p, degree, low, high, first, first)
+            n = add_events(work, n, p, degree, low, high, first, first, TIP)
             if n < 0:
                 return -1
         for side in range(1 if one_side else 2):
             degree = resultant(g, stack.curve[f, side], p)
-            n = add_events(work, n, p, degree, low, high, first, stack.ctag[f, side])
+            n = add_events(work, n, p, degree, low, high, first, stack.ctag[f, side], SIDE)
             if n < 0:
                 return -1
         for m in range(k):
@@ -691,7 +728,7 @@ def find_events(stack, work, f, b, unit, n_pairs, first, second):
             if work.pair_of[k, 0] == work.pair_of[m, 0]:
                 degree = resultant(g, work.pair[m], p)
                 curve_tag(work, b, unit, m, second)
-                n = add_events(work, n, p, degree, low, high, second, first)
+                n = add_events(work, n, p, degree, low, high, second, first, TRIPLE)
                 if n < 0:
                     return -1
     return n
@@ -699,12 +736,23 @@ def find_events(stack, work, f, b, unit, n_pairs, first, second):
 
 @spliced
 def sort_events(stack, work, f, n):
-    """Sort the events and check that they are apart; those outside the frame are dropped.  Their number, or −1."""
+    """Sort the events and check that they are apart, inside the frame; triple points in work.point become one event.
+
+    Their number, or −1.
+    """
+    point = work.point
+    found = False
     left = stack.wall[f, LEFT, 0] + stack.wall[f, LEFT, 1]
     right = stack.wall[f, RIGHT, 0] - stack.wall[f, RIGHT, 1]
     order = work.order
     kept = 0
     for e in range(n):
+        if work.etag[e, E_KIND] == TRIPLE and abs(work.event[e, 0] - point[0]) + point[2] < work.event[e, 2]:
+            if found:
+                continue
+            found = True
+            work.event[e, 0], work.event[e, 1] = point[0], point[2]
+            work.etag[e, E_KIND] = POINT
         x, r = work.event[e, 0], work.event[e, 1]
         if not (x - r > left and x + r < right):
             return -1
@@ -848,6 +896,69 @@ def set_levels(work, w):
     return True
 
 
+@njit
+def side_of_point(stack, work, f, slab, k):
+    """Whether boundary k of a slab passes below (−1), through (0) or above (1) work.point; UNDECIDED where unknown."""
+    x, y, r = work.point[0], work.point[1], work.point[2]
+    i, j, branch = work.bound[slab, k, 0], work.bound[slab, k, 1], work.bound[slab, k, 2]
+    if i < 0:
+        side = LOWER if i == FRAME_LOWER else UPPER
+        at, radius = corner(stack.curve[f, side], stack.ctag[f, side, C_BRANCH], x, r, False)
+        return decide(at - y, radius + r)
+    n = 0
+    while work.pair_of[n, 0] != i or work.pair_of[n, 1] != j:
+        n += 1
+    g = work.pair[n]
+    at, radius = corner(g, branch, x, r, False)
+    s = decide(at - y, radius + r)
+    if s != UNDECIDED:
+        return s
+    if g[LINE] == 0.0:  # one of its two branches passes through the point
+        at, radius = corner(g, -branch, x, r, False)
+        if decide(at - y, radius + r) == UNDECIDED:
+            return UNDECIDED
+    return 0
+
+
+@njit
+def set_point_levels(stack, work, f, w):
+    """:func:`set_levels` of an event of kind POINT: what passes through the point meets there."""
+    below = above = -1
+    through = 0
+    for side in range(2):
+        slab = w - 1 + side
+        count = work.size[slab] + 1
+        low = high = 0
+        for k in range(count):
+            s = side_of_point(stack, work, f, slab, k)
+            if s == UNDECIDED or (s < 0 and k > low) or (s == 0 and high > 0):
+                return False
+            low += s < 0
+            high += s > 0
+        if side == 1 and (low != below or high != above):
+            return False
+        below, above = low, high
+        through += count - low - high
+    n, m = work.size[w - 1], work.size[w]
+    for e in range(2 * below - 1):
+        if not same_element(work, w - 1, e, w, e):
+            return False
+    for e in range(2 * above - 1):
+        if not same_element(work, w - 1, 2 * n - e, w, 2 * m - e):
+            return False
+    for side in range(2):
+        count = work.size[w - 1 + side] + 1
+        for k in range(count):
+            if k < below:
+                level = k
+            elif k < count - above:
+                level = below
+            else:
+                level = below + (through > 0) + k - (count - above)
+            work.level[w, side, k] = level
+    return True
+
+
 @spliced
 def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
     """The plan of frame f and a unit, from floats."""
@@ -871,7 +982,7 @@ def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
         if q < n:
             e = work.order[q]
             work.x[slabs + 1, 0], work.x[slabs + 1, 1] = work.event[e, 0], work.event[e, 1]
-            for k in range(10):
+            for k in range(E_KIND + 1):
                 work.xtag[slabs + 1, k] = work.etag[e, k]
         else:
             copy_wall(stack, f, RIGHT, work, slabs + 1)
@@ -883,12 +994,15 @@ def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
         if not winners_at(prog, run, stack, roots, work, line, f, unit, middle, slabs, p, best):
             return EXACT
         if slabs > 0:
-            if not set_levels(work, slabs):
+            if work.xtag[slabs, E_KIND] == POINT:
+                if not set_point_levels(stack, work, f, slabs):
+                    return EXACT
+            elif not set_levels(work, slabs):
                 return EXACT
             if unchanged(work, slabs):  # the event is of no consequence: one slab
                 for k in range(2):
                     work.x[slabs, k] = work.x[slabs + 1, k]
-                for k in range(10):
+                for k in range(E_KIND + 1):
                     work.xtag[slabs, k] = work.xtag[slabs + 1, k]
                 continue
         slabs += 1
@@ -918,6 +1032,7 @@ def copy_wall(stack, f, side, work, w):
     work.x[w, 0], work.x[w, 1] = stack.wall[f, side, 0], stack.wall[f, side, 1]
     for k in range(10):
         work.xtag[w, k] = stack.wtag[f, side, k]
+    work.xtag[w, E_KIND] = SIDE
 
 
 @inlined
@@ -1073,7 +1188,7 @@ def put_wall(stack, work, f, child, side, s, k):
 
 
 @spliced
-def emit(prog, run, stack, roots, work, leaves, f, p):
+def emit(stack, roots, work, leaves, f):
     """Append frame f to the finished pieces; False if they are full."""
     at = work.state[N_PIECES]
     if at >= leaves.pattern.shape[0]:
@@ -1095,11 +1210,6 @@ def emit(prog, run, stack, roots, work, leaves, f, p):
         for i in range(n):
             leaves.map[at, k, i] = roots.map[b, k, i]
         leaves.map[at, k, n] = roots.norm[b, ERROR, k]
-    x = 0.5 * (stack.wall[f, LEFT, 0] + stack.wall[f, RIGHT, 0])
-    y0, r0 = branch_at(stack.curve[f, LOWER], stack.ctag[f, LOWER, C_BRANCH], x, p)
-    y1, r1 = branch_at(stack.curve[f, UPPER], stack.ctag[f, UPPER, C_BRANCH], x, p)
-    leaves.inside[at, 0] = x
-    leaves.inside[at, 1] = 0.5 * (y0 + y1) if y0 + r0 < y1 - r1 else np.nan
     work.state[N_PIECES] = at + 1
     return True
 
@@ -1115,7 +1225,10 @@ def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
         return OK
     if stack.info[f, STATE] == ROOT:
         enter_map(prog, run, stack, roots, f)
-        enter_scores(prog, roots, work, b)
+        if work.uid[b] != roots.uid[b]:
+            work.uid[b] = roots.uid[b]
+            work.error[b] = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
+            enter_scores(prog, roots, work, b)
         start_next(prog, run, stack, roots, f)
         stack.info[f, N_OPEN] = prog.blocks[b, N_CHOOSE]
         for i in range(prog.blocks[b, N_CHOOSE]):
@@ -1128,7 +1241,7 @@ def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
             return LIMIT
         if not fingerprint(prog, run, stack, f, b):
             return FULL  # a frame that comes here again appends its print again: it is one of a set
-        if b == last and run.state[EMIT] and not emit(prog, run, stack, roots, work, leaves, f, p):
+        if b == last and run.state[EMIT] and not emit(stack, roots, work, leaves, f):
             return FULL
         run.counts[b] += 1
         if b == last:
