@@ -46,6 +46,11 @@ def partition_maxout() -> Any:
     return paper.partition_figure(rc.subdivide(network))
 
 
+def partition_attention() -> Any:
+    """The attention layer of the examples whose borders are conics."""
+    return paper.partition_figure(rc.subdivide(rc.load(HERE.parent / "examples" / "attention_conic.json")))
+
+
 def dashboard(path: Path) -> None:
     """The first page of `regioncount app`, in Chromium without a window."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
@@ -95,7 +100,7 @@ def save(path: Path, png: bytes) -> None:
 def main() -> None:
     """Make all pictures."""
     PICTURES.mkdir(exist_ok=True)
-    makers: tuple[Callable[[], Any], ...] = (depth, partition_relu, partition_maxout)
+    makers: tuple[Callable[[], Any], ...] = (depth, partition_relu, partition_maxout, partition_attention)
     for maker in makers:
         path = PICTURES / f"{maker.__name__}.png"
         paper.write_figure(maker(), path)

@@ -539,11 +539,10 @@ class _ConicRun(PolygonRun):
             np.zeros(len(blocks), dtype=np.int64), np.zeros((pairs, 8)),
             np.zeros((pairs, 2), dtype=np.int64), np.zeros((events, 3)), np.zeros((events, 11), dtype=np.int64),
             np.zeros(events, dtype=np.int64), np.zeros(6), np.zeros((256, 2)), np.zeros(6), np.zeros(5), np.zeros(3),
-            np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k),
+            np.zeros(most + 2, dtype=np.int64), *self._plan_arrays(self.SLABS, k), np.zeros((most + 2, 4)),
+            np.zeros((most * most + 8, 2)), np.zeros((most * most + 8, 3), dtype=np.int64), np.zeros(4), np.zeros(4),
+            np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64),
         )  # fmt: skip
-        self.line = c.VerticalLine(
-            np.zeros((most + 2, 4)), np.zeros((most * most + 8, 2)), np.zeros((most * most + 8, 3), dtype=np.int64)
-        )
         leaves = self.LEAVES if emit else 0
         self.trapezoids = c.Leaves(
             np.zeros((leaves, 2, 8)), np.zeros((leaves, 2, 6), dtype=np.int64), np.zeros((leaves, 2, 2)),
@@ -552,7 +551,6 @@ class _ConicRun(PolygonRun):
         )  # fmt: skip
         self.parts: list[tuple[np.ndarray, ...]] = []
         self.fresh = np.zeros(len(blocks), dtype=np.int64)  # roots whose map has been made exact
-        self.scratch = (np.zeros(4), np.zeros(4), np.zeros(4, dtype=np.int64), np.zeros(4, dtype=np.int64))
 
     @staticmethod
     def _plan_arrays(slabs: int, k: int) -> tuple[np.ndarray, ...]:
@@ -570,10 +568,7 @@ class _ConicRun(PolygonRun):
         self._cut_polygon(f)
         self.run_.state[k.TOP] = f - 1
         while True:
-            status = c.subdivide(
-                self.program, self.run_, self.frames, self.roots, self.work, self.line, self.trapezoids,
-                *self.scratch,
-            )  # fmt: skip
+            status = c.subdivide(self.program, self.run_, self.frames, self.roots, self.work, self.trapezoids)
             if status == c.OK:
                 return
             if status == c.REQUEST:

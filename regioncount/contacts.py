@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LOWER, RIGHT, UPPER, LEFT = range(4)  # edges of a trapezoid, counter-clockwise; POLYGON: an edge of a polygon
 POLYGON = 4
 NO_EDGE = -(2**60)
+GOLDEN = 0.6180339887498949  # of interior points: isolated ties lie where things are symmetric
 
 
 class MixedOutline:
@@ -381,6 +382,7 @@ def _beziers(g: np.ndarray, branch: np.ndarray, p: np.ndarray, q: np.ndarray) ->
             better = off < best
             best[better], chosen[better] = off[better], trial[better]
     bent &= np.isfinite(best)
+    chosen[~bent] = 0
     weight = np.maximum(chosen[:, 2:], 0)
     out = np.concatenate([weight * middle + h[:, None] * chosen[:, :2], weight], axis=1)
     return out.astype(float), bent
@@ -394,10 +396,10 @@ def _branch_y(g: np.ndarray, branch: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _widest(trapezoids: ConicPieces) -> np.ndarray:
-    """A point halfway between the sides of each trapezoid where they are far apart; NaN where floats see no room."""
+    """A point between the sides of each trapezoid where they are far apart; NaN where floats see no room."""
     from regioncount.kernels import conic
 
-    parts, n = np.linspace(0, 1, 10)[1:-1], len(trapezoids.patterns)
+    parts, n = (GOLDEN * np.arange(1, 9)) % 1, len(trapezoids.patterns)
     x = trapezoids.walls[:, :1, 0] + parts * (trapezoids.walls[:, 1:, 0] - trapezoids.walls[:, :1, 0])
     at = np.stack([x.ravel(), np.zeros(x.size)], axis=1)
     ys = np.zeros((2, n, len(parts), 2))
@@ -409,18 +411,22 @@ def _widest(trapezoids: ConicPieces) -> np.ndarray:
         room = (ys[1, :, :, 0] - ys[1, :, :, 1]) - (ys[0, :, :, 0] + ys[0, :, :, 1])
     room[~np.isfinite(room)] = -np.inf
     best = np.arange(n), room.argmax(axis=1) if n else np.zeros(0, dtype=np.int64)
-    points = np.stack([x[best], ys[:, best[0], best[1], 0].mean(axis=0)], axis=1)
+    y = (1 - GOLDEN) * ys[0, best[0], best[1], 0] + GOLDEN * ys[1, best[0], best[1], 0]
+    points = np.stack([x[best], y], axis=1)
     points[~(room[best] > 0)] = np.nan
     return points
 
 
 def interior(outline: MixedOutline, window: Window) -> np.ndarray:
-    """A point inside each piece, (n_pieces, 2), in the user's coordinates."""
+    """A point inside each piece, (n_pieces, 2), in the user's coordinates, not on its lines of symmetry."""
     polygons, trapezoids = outline.pieces.polygons, outline.pieces.trapezoids
     sizes = np.diff(polygons.offsets)
-    inside = np.zeros((len(sizes), 2))
-    np.add.at(inside, outline.piece[: len(polygons.corners)], polygons.corners[:, :2])
-    inside /= np.maximum(sizes, 1)[:, None]
+    inside, total = np.zeros((len(sizes), 2)), np.zeros(len(sizes))
+    weight = 1 + (GOLDEN * np.arange(len(polygons.corners))) % 1
+    piece = outline.piece[: len(polygons.corners)]
+    np.add.at(inside, piece, weight[:, None] * polygons.corners[:, :2])
+    np.add.at(total, piece, weight)
+    inside /= total[:, None]
     points = _widest(trapezoids)
     for t in np.flatnonzero(~np.isfinite(points).all(axis=1)).tolist():
         pattern = trapezoids.patterns[t]
@@ -432,5 +438,5 @@ def interior(outline: MixedOutline, window: Window) -> np.ndarray:
             c = on_vertical(outline.judge.curve(tag, pattern), x)
             roots = real_roots(*c)
             ys.append(float(roots[0] if not c[2] or (c[2] > 0) != (tag[4] > 0) else roots[-1]))
-        points[t] = float(x), (ys[0] + ys[1]) / 2
+        points[t] = float(x), (1 - GOLDEN) * ys[0] + GOLDEN * ys[1]
     return window.outward(np.concatenate([inside, points]))

@@ -653,7 +653,7 @@ def test_buffers_that_start_tiny_grow(seed, monkeypatch):
     nets += [compare.transformer(40 + seed, 1), oracle.random_relu(Random(seed), [2, 6, 5, 1])]
     expected = [rc.subdivide(network_from_dict(net), "-2:2" + ",-2:2" * (net["input_dim"] - 1)) for net in nets]
     for name, size in {"FRAMES": 4, "CORNERS": 4, "REQUESTS": 1, "TABLE": 4, "LEAVES": 1}.items():
-        monkeypatch.setattr(engines._PolygonRun, name, size)
+        monkeypatch.setattr(engines.PolygonRun, name, size)
     for name, size in {"FRAMES": 1, "EVENTS": 1, "LEAVES": 1, "PRINTS": 1}.items():
         monkeypatch.setattr(engines._IntervalRun, name, size)
     for net, before in zip(nets, expected, strict=True):

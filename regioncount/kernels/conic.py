@@ -123,7 +123,8 @@ class Work(NamedTuple):
 
     The plan: x (S + 1, 2), xtag (S + 1, 11); size (S,), winner (S, K), bound (S, K + 1, 3): i, j, branch of the
     boundary below section k; level (S + 1, 2, K + 1): rank of each boundary at a wall, seen from its two sides;
-    owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K).
+    owner (S, K), border (S, K + 1), wall_border (S + 1, 2, K).  The unit's candidates on a vertical line: line_score,
+    line_at, line_tags, quadratic (4,), best (4,); two tags: first (4,), second (4,).
     """
 
     state: np.ndarray
@@ -150,6 +151,13 @@ class Work(NamedTuple):
     owner: np.ndarray
     border: np.ndarray
     wall_border: np.ndarray
+    line_score: np.ndarray
+    line_at: np.ndarray
+    line_tags: np.ndarray
+    quadratic: np.ndarray
+    best: np.ndarray
+    first: np.ndarray
+    second: np.ndarray
 
 
 class VerticalLine(NamedTuple):
@@ -703,9 +711,9 @@ def same_curve(tag, other):
 
 
 @spliced
-def find_events(stack, work, f, b, unit, n_pairs, first, second):
-    """All events of the pair curves on frame f, in work.event; −1 where uncertain.  first, second (4,): scratch."""
-    p = work.poly
+def find_events(stack, work, f, b, unit, n_pairs):
+    """All events of the pair curves on frame f, in work.event; −1 where uncertain."""
+    p, first, second = work.poly, work.first, work.second
     low = stack.wall[f, LEFT, 0] - 2.0 * stack.wall[f, LEFT, 1]
     high = stack.wall[f, RIGHT, 0] + 2.0 * stack.wall[f, RIGHT, 1]
     n = 0
@@ -772,10 +780,11 @@ def sort_events(stack, work, f, n):
 
 
 @njit
-def winners_at(prog, run, stack, roots, work, line, f, unit, x, slab, p, best):
+def winners_at(prog, stack, work, f, unit, x, slab):
     """The sections on the vertical line at x, as slab ``slab`` of the plan; False where uncertain."""
     b = stack.info[f, BLOCK]
     m = work.state[N_BRANCHES]
+    line, p = VerticalLine(work.line_score, work.line_at, work.line_tags), work.quadratic
     y0, r0 = branch_at(stack.curve[f, LOWER], stack.ctag[f, LOWER, C_BRANCH], x, p)
     y1, r1 = branch_at(stack.curve[f, UPPER], stack.ctag[f, UPPER, C_BRANCH], x, p)
     if not y0 + r0 < y1 - r1:
@@ -798,7 +807,7 @@ def winners_at(prog, run, stack, roots, work, line, f, unit, x, slab, p, best):
     current = leader(line.score, 0, m, y0, r0, p)
     if current < 0:
         return False
-    n, known = walk(line, 0, unit, 0, m, current, y0, r0, y1, r1, p, best)
+    n, known = walk(line, 0, unit, 0, m, current, y0, r0, y1, r1, p, work.best)
     if not known or n + 2 >= work.winner.shape[1]:
         return False
     work.size[slab] = n + 1
@@ -960,7 +969,7 @@ def set_point_levels(stack, work, f, w):
 
 
 @spliced
-def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
+def plan(prog, run, stack, roots, work, f, unit):
     """The plan of frame f and a unit, from floats."""
     b = stack.info[f, BLOCK]
     pairs = make_pairs(prog, run, stack, roots, work, f, unit)
@@ -968,7 +977,7 @@ def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
         return REQUEST
     if run.state[NO_FLOATS]:
         return EXACT
-    n = find_events(stack, work, f, b, unit, pairs, first, second)
+    n = find_events(stack, work, f, b, unit, pairs)
     if n < 0:
         return EXACT
     n = sort_events(stack, work, f, n)
@@ -991,7 +1000,7 @@ def plan(prog, run, stack, roots, work, line, f, unit, p, best, first, second):
             e = work.order[q - 1]
             left = work.event[e, 0] + work.event[e, 1]
         middle = 0.5 * (left + work.x[slabs + 1, 0] - work.x[slabs + 1, 1])
-        if not winners_at(prog, run, stack, roots, work, line, f, unit, middle, slabs, p, best):
+        if not winners_at(prog, stack, work, f, unit, middle, slabs):
             return EXACT
         if slabs > 0:
             if work.xtag[slabs, E_KIND] == POINT:
@@ -1215,7 +1224,7 @@ def emit(stack, roots, work, leaves, f):
 
 
 @spliced
-def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
+def step(prog, run, stack, roots, work, leaves):
     """Work on the top frame once."""
     f = work.state[TOP]
     b = stack.info[f, BLOCK]
@@ -1251,18 +1260,18 @@ def step(prog, run, stack, roots, work, line, leaves, p, best, first, second):
         stack.info[f, STATE] = ROOT
         roots.uid[b + 1] = 0
         return OK
-    status = plan(prog, run, stack, roots, work, line, f, stack.info[f, N_INFO], p, best, first, second)
+    status = plan(prog, run, stack, roots, work, f, stack.info[f, N_INFO])
     if status != OK:
         return status
     return spread(prog, run, stack, roots, work, f, 0)
 
 
 @njit
-def subdivide(prog, run, stack, roots, work, line, leaves, p, best, first, second):
+def subdivide(prog, run, stack, roots, work, leaves):
     """Run until the stack is empty (OK) or something is needed (any other status)."""
     run.state[N_REQUESTS] = 0
     while work.state[TOP] >= 0:
-        status = step(prog, run, stack, roots, work, line, leaves, p, best, first, second)
+        status = step(prog, run, stack, roots, work, leaves)
         if status != OK:
             return status
     return OK
