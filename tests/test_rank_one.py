@@ -212,11 +212,12 @@ def test_queries_whose_scores_are_affine_by_structure_are_not_split():
     assert lower(mixed.network).visible.all() and not lower(mixed.network).has_hidden
 
 
-def test_two_rows_are_still_refused():
+def test_two_rows_need_conics():
     wide = {"weight": [[1, 0], [0, 1]]}
     network = transformer([[X, Y], [Y, X]], {"query": wide, "key": wide, "value": wide, "output": wide})
     with pytest.raises(rc.NeedsConicEngine, match=r"layers\[1\] \(attention\)"):
-        rc.count(network_from_dict(network), SQUARE)
+        rc.count(network_from_dict(network), SQUARE, method="polygon")
+    assert rc.subdivide(network_from_dict(network), SQUARE).method == "conic"
 
 
 def test_heads_masks_and_layers():
@@ -368,7 +369,7 @@ def test_few_fingerprints_at_a_time(monkeypatch):
 
     network = generic(1)
     expected = rc.count(network, SQUARE)
-    monkeypatch.setattr(engines._PolygonRun, "PRINTS", 3)
+    monkeypatch.setattr(engines.PolygonRun, "PRINTS", 3)
     assert rc.count(network, SQUARE).depth_profile == expected.depth_profile
     assert rc.subdivide(network, SQUARE).depth_profile == expected.depth_profile
 
