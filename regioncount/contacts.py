@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LOWER, RIGHT, UPPER, LEFT = range(4)  # edges of a trapezoid, counter-clockwise; POLYGON: an edge of a polygon
 POLYGON = 4
 NO_EDGE = -(2**60)
+SHARPEST = 1e30  # square of the greatest weight of an arc
 GOLDEN = 0.6180339887498949  # of interior points: isolated ties lie where things are symmetric
 
 
@@ -371,7 +372,10 @@ def _beziers(g: np.ndarray, branch: np.ndarray, p: np.ndarray, q: np.ndarray) ->
     with np.errstate(all="ignore"):  # what is straight, or no arc, comes out as no number and is left out
         pole /= np.maximum(np.abs(pole).max(axis=1), wide(1e-4900))[:, None]
         outer = (pole * (matrix * pole[:, None, :]).sum(axis=2)).sum(axis=1)
-        control = pole * np.sqrt(np.maximum(-inner / (2 * outer), 0))[:, None]
+        square = -inner / (2 * outer)
+        square[(np.abs(outer) < 1e-17) & ~(square < SHARPEST)] = SHARPEST  # two lines, as far as floats can tell
+        square[(np.abs(outer) < 1e-17) & ~(square > 0)] = SHARPEST
+        control = pole * np.sqrt(np.maximum(square, 0))[:, None]
         best = np.full(len(p), np.inf)
         chosen = control.copy()
         for sign in (1, -1):

@@ -140,15 +140,6 @@ def test_counted_refuses_too_many_pieces(monkeypatch: pytest.MonkeyPatch) -> Non
         data.counted("random-relu", widths="2,9,9,1", seed=3)
 
 
-def test_counted_refuses_quadratic_scores(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refused(*arguments: Any, **named: Any) -> Any:
-        raise NeedsConicEngine("head 0")
-
-    monkeypatch.setattr("regioncount.partition.subdivide", refused)
-    with pytest.raises(NeedsConicEngine, match="quadratic"):
-        data.counted("conic-transformer", tokens=3, layers=1, heads=1, hidden=4, seed=987)
-
-
 @pytest.mark.parametrize("example", data.EXAMPLES)
 def test_examples_choose_by_the_sign_of_their_scores(example: str) -> None:
     x, y = np.random.default_rng(0).uniform(-1, 1, (2, 200))

@@ -51,12 +51,13 @@ def test_reference_counts(name):
 
 @pytest.mark.nojit
 @pytest.mark.parametrize("name", CONIC)
-def test_quadratic_scores_in_the_plane_are_refused(name):
+def test_polygons_refuse_quadratic_scores_in_the_plane(name):
     network, domain = network_from_dict(ENTRIES[name]["network"]), ENTRIES[name]["domain"]
-    with pytest.raises(NeedsConicEngine, match=r"layers\[\d\] \(attention\)"):
-        rc.count(network, domain)
+    with pytest.raises(NeedsConicEngine, match=r"layers\[\d\] \(attention\)") as caught:
+        rc.count(network, domain, method="polygon")
+    assert "\n" not in str(caught.value) and "conic" in str(caught.value)
     with pytest.raises(NeedsConicEngine, match="quadratic"):
-        rc.subdivide(network, domain)
+        rc.subdivide(network, domain, method="polygon")
 
 
 THREE_STEP = json.loads((DATA / "constructions.json").read_text())["constructions"]["three_step"]
@@ -173,9 +174,10 @@ PLANE = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu"])
         (rc.Network(3, [rc.Affine([[1, 1, 1]])]), {"domain": "0:1,0:1,0:1"}, r"domain: expected dimension 1 or 2"),
         (
             LINE,
-            {"domain": "-1:1", "method": "conic"},
-            r"method: expected one of auto, interval, polygon, grid, got 'conic'",
+            {"domain": "-1:1", "method": "polytope"},
+            r"method: expected one of auto, interval, polygon, conic, grid, got 'polytope'",
         ),
+        (LINE, {"domain": "-1:1", "method": "conic"}, r"method: 'conic' does not take a domain of dimension 1"),
         (LINE, {"domain": "-1:1", "method": "polygon"}, r"method: 'polygon' does not take a domain of dimension 1"),
         (
             PLANE,

@@ -212,12 +212,12 @@ def test_queries_whose_scores_are_affine_by_structure_are_not_split():
     assert lower(mixed.network).visible.all() and not lower(mixed.network).has_hidden
 
 
-def test_two_rows_are_conics():
+def test_two_rows_need_conics():
     wide = {"weight": [[1, 0], [0, 1]]}
     network = transformer([[X, Y], [Y, X]], {"query": wide, "key": wide, "value": wide, "output": wide})
     with pytest.raises(rc.NeedsConicEngine, match=r"layers\[1\] \(attention\)"):
         rc.count(network_from_dict(network), SQUARE, method="polygon")
-    assert rc.count(network_from_dict(network), SQUARE).method == "conic"
+    assert rc.subdivide(network_from_dict(network), SQUARE).method == "conic"
 
 
 def test_heads_masks_and_layers():
