@@ -321,7 +321,7 @@ def test_ties_on_whole_pieces_are_averaged(method, exact):
 @pytest.mark.nojit
 @pytest.mark.parametrize(("method", "exact"), WAYS)
 def test_a_layer_upon_pieces_with_arcs(method, exact):
-    """Inside the disc the second layer sees x, outside 0: there |·| ties everywhere, inside it cuts."""
+    """Inside the disc the second layer sees the input, outside of it 0."""
     first = {
         "query": {"weight": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]},
         "key": {"weight": [[-1, 0, 0], [0, -1, 0], [0, 0, "1/4"]]},  # token 1, all zero, has the score 0
@@ -342,8 +342,11 @@ def test_a_layer_upon_pieces_with_arcs(method, exact):
     assert five(partition.counts()) == (5, 5, 5, 5, 5)
     # a further head, |x|·|y| against 0: ahead inside, a tie of zeros on the whole outside; it passes on |x|
     second = {
-        "query": {"weight": [[1, 0]]}, "key": {"weight": [[0, 1]]}, "value": {"weight": [[1, 0]]}, "output": {"weight": [[1]]}
-    }  # fmt: skip
+        "query": {"weight": [[1, 0]]},
+        "key": {"weight": [[0, 1]]},
+        "value": {"weight": [[1, 0]]},
+        "output": {"weight": [[1]]},
+    }
     network["layers"].insert(3, {**network["layers"][1], "heads": [second]})
     partition = made(network, SQUARE, method, exact)
     assert five(partition.counts()) == (5, 5, 3, 3, 3)
