@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import scored
 
 from regioncount import cli, partition, sweep
 from regioncount.definitions import DEFINITIONS, MEANINGS
@@ -195,6 +196,40 @@ def test_count_by_grid_is_an_estimate(network: str, capsys: pytest.CaptureFixtur
     assert report["estimate"] == {"activation": 4, "components": 4, "points": [10, 10]}
     assert cli.main(["count", network, "--method", "grid", "--grid", "10"]) == 0
     assert "not a count" in capsys.readouterr().out
+
+
+@pytest.fixture
+def conic(tmp_path: Path) -> str:
+    """A disc and a hyperbola as borders: 7 pieces or more, 4 cells."""
+    write(tmp_path / "conic.json", scored.signs(scored.circle(0, 0, "1/4"), ("-1/4", 0, 0, 0, 1, 0)))
+    return str(tmp_path / "conic.json")
+
+
+@pytest.mark.nojit
+def test_count_with_conics(conic: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = {"activation": 3, "cells": 4, "linear": 4, "linear_closed": 4, "affine_maps": 3}
+    for words in ((), ("--method", "conic"), ("--method", "auto")):
+        assert cli.main(["count", conic, "--domain=-1:1,-1:1", *words, "--json"]) == 0
+        report = json.loads(capsys.readouterr().out)
+        assert list(report) == KEYS and report["method"] == "conic" and report["certified"] is True
+        assert report["counts"] == expected and report["undecided"] == 0 and report["note"] == ""
+        assert report["depth_profile"] == [{"layer": 1, "type": "attention", "activation": 3}]
+    assert cli.main(["count", conic, "--domain=-1:1,-1:1", "--method", "conic"]) == 0
+    assert "certified" in capsys.readouterr().out
+    square = ["count", conic, "--domain=-1:1,-1:1"]
+    assert "quadratic" in refuse(capsys, *square, "--method", "polygon")
+    assert "R1" in refuse(capsys, *square, "--definitions", "R1")
+    assert "pieces" in refuse(capsys, *square, "--max-pieces", "2", "--definitions", "cells")
+    assert cli.main([*square, "--max-pieces", "2", "--json"]) == 0
+    out, err = capsys.readouterr()
+    assert json.loads(out)["counts"] == {"activation": 3} and "only activation was counted" in err
+
+
+@pytest.mark.nojit
+def test_conics_are_not_for_the_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = {"format": "regioncount-network", "version": 1, "input_dim": 1, "layers": [{"type": "abs"}]}
+    write(tmp_path / "line.json", line)
+    assert "conic" in refuse(capsys, "count", str(tmp_path / "line.json"), "--domain=-1:1", "--method", "conic")
 
 
 def test_beyond_max_pieces(network: str, capsys: pytest.CaptureFixture[str]) -> None:

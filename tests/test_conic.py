@@ -10,14 +10,16 @@ from fractions import Fraction as F
 from pathlib import Path
 from typing import Any
 
+import conic_oracle
 import long_run
 import numpy as np
+import oracle
 import pytest
 import scored
 from scored import ZERO, circle, plus, scaled, sheared, signs, times
 
 import regioncount as rc
-from regioncount import geometry
+from regioncount import conics, geometry
 from regioncount.conics import SHEARS
 from regioncount.files import network_from_dict
 
@@ -299,3 +301,231 @@ def test_agrees_with_the_oracle_on_many(block):
 @pytest.mark.parametrize("seed", range(500, 512))
 def test_agrees_with_the_oracle_uncompiled(seed):
     assert_agrees(seed)
+
+
+# ------------------------------------------------------------------------------------------- ties on whole pieces
+
+
+def beside(*layers: dict, network: dict) -> dict:
+    """The network behind other layers."""
+    return {**network, "layers": [*layers, *network["layers"]]}
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(("method", "exact"), WAYS)
+def test_ties_on_whole_pieces_are_averaged(method, exact):
+    """Scores of tokens 0 and 1 are r·y and 0, where r = ReLU(x): left of x = 0 they tie, and the value is 1/2."""
+    network = scored.attention([(0, 0, 0, 0, 1, 0), ZERO])
+    embed = network["layers"][0]
+    embed["weight"] = [[[row[0], row[1], -row[1]] for row in token] for token in embed["weight"]]
+    rows = {"type": "affine", "weight": [[1, 0], [0, 1], [0, -1]]}
+    partition = made(beside(rows, {"type": "relu"}, network=network), SQUARE, method, exact)
+    assert five(partition.counts()) == (4, 4, 3, 3, 3)  # the bits y > 0 and −y > 0 cut the left, but not the map
+    left = partition.interior_points[:, 0] < 0 if partition.method == "conic" else partition.maps[:, 0, 2] == 0.5
+    assert left.any() and (partition.maps[left] == [0, 0, 0.5]).all()
+    assert set(partition.maps[~left][:, 0, 2].tolist()) == {0, 1}
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize(("method", "exact"), WAYS)
+def test_a_layer_upon_pieces_with_arcs(method, exact):
+    """Inside the disc the second layer sees the input, outside of it 0."""
+    first = {
+        "query": {"weight": [[1, 0, 0], [0, 1, 0], [0, 0, 1]]},
+        "key": {"weight": [[-1, 0, 0], [0, -1, 0], [0, 0, "1/4"]]},  # token 1, all zero, has the score 0
+        "value": {"weight": [[1, 0, 0], [0, 1, 0]]},
+        "output": {"weight": [[1, 0], [0, 1]]},
+    }
+    eye = [[1, 0], [0, 1], [0, 0]]
+    network = {
+        "format": "regioncount-network", "version": 1, "input_dim": 2,
+        "layers": [
+            {"type": "embed", "weight": [eye, [[0, 0]] * 3], "bias": [[0, 0, 1], [0, 0, 0]]},
+            {"type": "attention", "residual": False, "heads": [first], "mask": [[True, True], [False, True]]},
+            {"type": "abs"},
+            {"type": "readout", "token": 0},
+        ],
+    }  # fmt: skip
+    partition = made(network, SQUARE, method, exact)
+    assert five(partition.counts()) == (5, 5, 5, 5, 5)
+    # a further head, |x|·|y| against 0: ahead inside, a tie of zeros on the whole outside; it passes on |x|
+    second = {
+        "query": {"weight": [[1, 0]]},
+        "key": {"weight": [[0, 1]]},
+        "value": {"weight": [[1, 0]]},
+        "output": {"weight": [[1]]},
+    }
+    network["layers"].insert(3, {**network["layers"][1], "heads": [second]})
+    partition = made(network, SQUARE, method, exact)
+    assert five(partition.counts()) == (5, 5, 3, 3, 3)
+
+
+# ------------------------------------------------------------------------------------------------ windows
+
+
+@pytest.mark.parametrize(("method", "exact"), WAYS)
+@pytest.mark.parametrize(
+    ("centre", "half"),
+    [
+        ((F(123456789, 1000), F(-98765, 7)), F(1, 10**6)),
+        ((F(10**9), F(1, 3)), F(1, 10**6)),
+        ((F(1, 3), F(-2, 7)), F(10**6)),
+        ((F(0), F(0)), F(1, 10**12)),
+        ((F(0), F(0)), F(10**12)),
+    ],
+)
+def test_windows_of_any_size_anywhere(centre, half, method, exact):
+    """The same picture, moved and scaled: two circles that touch each other, a hyperbola, and a line pair."""
+    a, b = centre
+
+    def at(form):
+        """The form at ((x − a)/half, (y − b)/half)."""
+        one, x, y, xx, xy, yy = (F(c) for c in form)
+        u, v = -a / half, -b / half
+        return (
+            one + x * u + y * v + xx * u * u + xy * u * v + yy * v * v,
+            (x + 2 * xx * u + xy * v) / half,
+            (y + xy * u + 2 * yy * v) / half,
+            xx / half**2,
+            xy / half**2,
+            yy / half**2,
+        )
+
+    forms = (circle(F(-1, 4), 0, F(1, 16)), circle(F(1, 4), 0, F(1, 16)), HYPERBOLA, times((0, 1, 2), (0, 1, -3)))
+    domain = [[str(a - half), str(a + half)], [str(b - half), str(b + half)]]
+    network = network_from_dict(signs(*map(at, forms)))
+    expected = rc.subdivide(network_from_dict(signs(*forms)), SQUARE, exact=True).counts()
+    partition = rc.subdivide(network, domain, method=method, exact=exact)
+    assert partition.counts() == expected and partition.certified
+    partition.check_invariants()
+
+
+def test_the_picture_of_windows_has_the_counts_of_the_oracle():
+    forms = (circle(F(-1, 4), 0, F(1, 16)), circle(F(1, 4), 0, F(1, 16)), HYPERBOLA, times((0, 1, 2), (0, 1, -3)))
+    pieces = conic_oracle.enumerate_conic(signs(*forms), oracle.box(SQUARE))
+    assert made(signs(*forms), SQUARE).counts() == conic_oracle.counts(pieces)
+
+
+H = F(1, 2)
+POLYGONS = {
+    "triangle": [(-1, -1), (1, F(-1, 2)), (F(1, 3), 1)],
+    "hexagon": [(-1, 0), (F(-1, 2), -1), (F(1, 2), -1), (1, 0), (F(1, 2), 1), (F(-1, 2), 1)],
+    "side along the shear": [(0, 0), (1, 0), (1 + S, 1), (S, 1)],
+    "side on an asymptote": [(0, 0), (1, 0), (1, 1), (0, 1)],
+    "sides that touch the circle": [(-H, -H), (H, -H), (H, H), (-H, H)],
+    "corner on the circle": [(0, 0), (F(1, 2), 0), (F(3, 10), F(4, 10)), (0, F(1, 2))],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", POLYGONS)
+@pytest.mark.parametrize("form", [DISC, HYPERBOLA, (0, 0, 0, 0, 1, 0), (0, 0, 1, -1, 0, 0)])
+def test_polygons_as_domains(name, form):
+    network = signs(form, circle(F(1, 4), F(1, 8), F(1, 9)))
+    expected = conic_oracle.counts(conic_oracle.enumerate_conic(network, POLYGONS[name]))
+    for method, exact in WAYS[:2]:
+        assert made(network, rc.Polygon(POLYGONS[name]), method, exact).counts() == expected
+
+
+# ------------------------------------------------------------------------------------------------ limits and errors
+
+NET = network_from_dict(signs(DISC, (F(-1, 16), 0, 0, 0, 1, 0)))
+
+
+@pytest.mark.nojit
+def test_too_many_pieces():
+    pieces = rc.subdivide(NET, SQUARE, method="conic").n_pieces
+    for method in ("conic", "auto"):
+        with pytest.raises(rc.TooManyPieces, match="max_pieces: the partition has more than 3 pieces"):
+            rc.subdivide(NET, SQUARE, method=method, max_pieces=3)
+        with pytest.raises(rc.TooManyPieces):
+            rc.count(NET, SQUARE, method=method, definitions=("cells",), max_pieces=3)
+        assert rc.count(NET, SQUARE, method=method, max_pieces=3).counts == {"activation": 4}
+    assert rc.subdivide(NET, SQUARE, method="conic", max_pieces=pieces).n_pieces == pieces
+    with pytest.raises(rc.TooManyPieces):
+        rc.subdivide(NET, SQUARE, method="conic", max_pieces=pieces - 1)
+
+
+def one_line(error) -> str:
+    text = str(error.value)
+    assert "\n" not in text and len(text) < 300
+    return text
+
+
+@pytest.mark.nojit
+def test_what_is_refused():
+    data = signs(DISC)
+    data["layers"][1]["activation"], data["layers"][1]["scale"] = "softmax", 3
+    for method in ("auto", "conic", "polygon"):
+        with pytest.raises(rc.InputError) as error:
+            rc.subdivide(network_from_dict(data), SQUARE, method=method)
+        assert "softmax" in one_line(error)
+    for ask in (rc.count, rc.subdivide):
+        with pytest.raises(rc.NeedsConicEngine) as error:
+            ask(NET, SQUARE, method="polygon")
+        assert "layers[1] (attention)" in one_line(error) and "conic" in one_line(error)
+    with pytest.raises(rc.InputError) as error:
+        rc.count(NET, SQUARE, definitions=("R1",))
+    assert one_line(error).startswith("definitions: R1")
+    partition = rc.subdivide(NET, SQUARE)
+    with pytest.raises(rc.InputError) as error:
+        partition.count("R1")
+    assert one_line(error).startswith("definitions: R1")
+    with pytest.raises(rc.InputError) as error:
+        partition.decision_boundary()
+    assert one_line(error).startswith("decision_boundary: ")
+    with pytest.raises(rc.InputError) as error:
+        partition.labels("R1")
+    assert one_line(error).startswith("definition: R1")
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("seed", range(5))
+def test_results_of_a_count_are_those_of_the_partition(seed):
+    network, domain = long_run.random_conic_network(seed)
+    network = network_from_dict(network)
+    for method, exact in WAYS[:2]:
+        partition = rc.subdivide(network, domain, method=method, exact=exact)
+        streamed = rc.count(network, domain, method=method, exact=exact)
+        every = rc.count(network, domain, definitions=rc.DEFINITIONS, method=method, exact=exact)
+        assert streamed.counts == {"activation": partition.count("activation")}
+        assert every.counts == partition.counts() and every.method == streamed.method == partition.method
+        assert streamed.depth_profile == every.depth_profile == partition.depth_profile
+        assert streamed.certified and every.certified and every.pieces == partition.n_pieces
+
+
+@pytest.mark.nojit
+@pytest.mark.parametrize("seed", [1, 4, 7])
+def test_buffers_that_start_tiny_grow(seed, monkeypatch):
+    """Stacks, plans, requests, verdicts, leaves, fingerprints: results do not depend on where they start."""
+    network, domain = long_run.random_conic_network(seed)
+    network = network_from_dict(network)
+    before = {way: rc.subdivide(network, domain, method=way[0], exact=way[1]) for way in WAYS}
+    for name, size in {
+        "FRAMES": 4, "CORNERS": 4, "REQUESTS": 1, "TABLE": 4, "LEAVES": 1, "PRINTS": 1, "SLABS": 1
+    }.items():  # fmt: skip
+        monkeypatch.setattr(conics._ConicRun, name, size)
+    for way, expected in before.items():
+        partition = rc.subdivide(network, domain, method=way[0], exact=way[1])
+        assert partition.patterns.tolist() == expected.patterns.tolist()
+        assert partition.maps.tolist() == expected.maps.tolist()
+        assert partition.counts() == expected.counts()
+        streamed = rc.count(network, domain, method=way[0], exact=way[1])
+        assert streamed.depth_profile == expected.depth_profile
+
+
+def test_saved_and_verified(tmp_path):
+    from regioncount.verify import verify
+
+    partition = rc.subdivide(NET, SQUARE)
+    rc.save(partition, tmp_path / "p.npz")
+    loaded = rc.load(tmp_path / "p.npz")
+    assert loaded.counts() == partition.counts() and loaded.method == "conic"
+    loaded.check_invariants()
+    assert verify(loaded)["counts"] == partition.counts()
+
+
+def test_a_curve_along_every_shear():
+    """Lines along all shears that the engine tries, and a conic: whatever it does, it must not give up."""
+    lines = [(F(-k, 20), 1, -shear, 0, 0, 0) for k, shear in enumerate(SHEARS)]
+    pieces = conic_oracle.enumerate_conic(signs(*lines, DISC), oracle.box(SQUARE))
+    assert made(signs(*lines, DISC), SQUARE).counts() == conic_oracle.counts(pieces)
