@@ -19,7 +19,7 @@ import numpy as np
 
 from regioncount.adjacency import Facets, merged, units_of
 from regioncount.algebraic import Root, between
-from regioncount.conics import ConicPieces, MixedPieces, canonical, compare_at, enclosed, on_vertical
+from regioncount.conics import ConicPieces, MixedPieces, as_curve, canonical, compare_at, enclosed, on_vertical
 from regioncount.exact import Line, crossing, real_roots
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 LOWER, RIGHT, UPPER, LEFT = range(4)  # edges of a trapezoid, counter-clockwise; POLYGON: an edge of a polygon
 POLYGON = 4
 NO_EDGE = -(2**60)
+UNSURE = 1e-11  # curves that may be farther off than this are made exact before they are drawn
 SHARPEST = 1e30  # square of the greatest weight of an arc
 GOLDEN = 0.6180339887498949  # of interior points: isolated ties lie where things are symmetric
 
@@ -47,12 +48,15 @@ class MixedOutline:
         self.pieces, self.judge = pieces, judge
         polygons, trapezoids = pieces.polygons, pieces.trapezoids
         n = len(trapezoids.patterns)
+        for t, side in np.argwhere(trapezoids.curves[:, :, 6] > UNSURE).tolist():
+            curve = judge.curve(trapezoids.tags[t, side], trapezoids.patterns[t])
+            trapezoids.curves[t, side] = as_curve(curve)
         # all four corners and edges of each trapezoid, lower left first; walls that are points drop out
         x = trapezoids.walls[:, [0, 1, 1, 0]]
-        side = np.array([0, 0, 1, 1])
-        curves = np.ascontiguousarray(trapezoids.curves[:, side].reshape(-1, 8))
-        branches = np.ascontiguousarray(trapezoids.tags[:, side, 4].reshape(-1))
-        own = trapezoids.tags[:, side, :4]
+        sides = np.array([0, 0, 1, 1])
+        curves = np.ascontiguousarray(trapezoids.curves[:, sides].reshape(-1, 8))
+        branches = np.ascontiguousarray(trapezoids.tags[:, sides, 4].reshape(-1))
+        own = trapezoids.tags[:, sides, :4]
         wall_tags = trapezoids.wall_tags[:, [0, 1, 1, 0]]
         tip = ((wall_tags[:, :, :4] == own) & (wall_tags[:, :, 4:8] == own)).all(axis=2)
         y = np.zeros((4 * n, 2))
