@@ -235,7 +235,7 @@ def test_heads_masks_and_layers():
 # ------------------------------------------------------------------------------------------------ random networks
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", [*range(4), *(pytest.param(b, marks=pytest.mark.slow) for b in range(4, 8))])
 def test_random_networks(block):
     for seed in range(20 * block, 20 * block + 20):
         assert_same(random_network(Random(seed)), compare.domain_for(Random(seed), 2), closed=seed % 5 == 0)
