@@ -120,6 +120,14 @@ def compiled() -> None:
         subdivide(network).counts()
 
 
+@remembered(1)
+def compiled_conics() -> None:
+    """The same for the conic engine, which takes longer and is asked for later."""
+    from regioncount.partition import subdivide
+
+    subdivide(built("conic-example", example=next(iter(EXAMPLES))), DOMAIN).counts()
+
+
 # --- the depth curve
 
 
@@ -221,6 +229,8 @@ def counted(family: str, **parameters: Any) -> Counted:
         check = {"widths": _widths, "example": _example}.get(name) or functools.partial(_number, name)
         values.append((name, check(value)))
     compiled()
+    if family.startswith("conic"):
+        compiled_conics()
     try:
         return _counted(family, tuple(values))
     except TooManyPieces:

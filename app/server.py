@@ -137,6 +137,7 @@ def warm(ready: threading.Event | None = None) -> None:
             ready.set()
         for construction in data.CONSTRUCTIONS:
             data.depth_curve(construction, data.TOKENS, 12)
+        data.compiled_conics()
     except Exception:
         log.exception("the dashboard could not prepare its first figures")
 
