@@ -46,7 +46,6 @@ Form = tuple[int, ...]  # the six coefficients of a curve
 Branch = tuple[Form, int]  # of a form in lowest terms, its first coefficient that is not zero positive
 SHEARS = tuple(Fraction(n, 4096) for n in (1607, 977, 1289, 683, 1993, 1459, 821, 1733))
 _ROOM = 54  # bits of the window in which events are sought
-_AMPLE = 128  # beyond so many bits for each bit of the coefficients, values that have not parted are equal
 
 
 class Reshear(Exception):
@@ -130,11 +129,8 @@ def compare_at(x: Root, p: Branch, q: Branch) -> int:
     """The sign of y of branch p minus y of branch q at an algebraic x where both are real."""
     (g, s), (h, t) = p, q
     if g == h:
-        if s == t or x.sign(polynomial(discriminant(g))) == 0:
-            return 0
-        return s if g[5] > 0 else -s
-    meet: bool | None = None
-    bits = 64
+        return 0 if s == t else _above(x, p, q)
+    bits, known = 64, False
     while True:
         place = x.interval(bits)
         a, b = enclosed(g, s, place), enclosed(h, t, place)
@@ -142,28 +138,34 @@ def compare_at(x: Root, p: Branch, q: Branch) -> int:
             return -1
         if b[1] < a[0]:
             return 1
-        shared = _common_line(g, h)
-        if shared is not None:
-            if x.sign(polynomial(shared[1])) and _is_line(x, p, shared) and _is_line(x, q, shared):
+        if not known:
+            first, second, shared = _elimination(g, h)
+            if (g[5] or h[5]) and not x.sign(polynomial(first)) and not x.sign(polynomial(second)):
+                return _above(x, p, q)  # at x both curves have the same roots
+            meet = not shared and x.sign(polynomial(resultant(g, h))) == 0
+            if shared and _is_line(x, p, (first, second)) and _is_line(x, q, (first, second)):
                 return 0
-        else:
-            if meet is None:
-                meet = x.sign(polynomial(resultant(g, h))) == 0
-            if meet and _only_pair(x, place, p, q):
-                return 0
-        if bits > _AMPLE * max(abs(c).bit_length() for c in (*g, *h)) + 4096:
+            known = True
+        if meet and _only_pair(x, place, p, q):
             return 0
         bits *= 2
 
 
-def _common_line(g: Form, h: Form) -> tuple[list[int], list[int]] | None:
-    """The line y = −P(x) / Q(x) on which two curves both vanish, as P and Q; None where there is none."""
-    if not g[5] and not h[5]:
-        return None
+def _above(x: Root, p: Branch, q: Branch) -> int:
+    """:func:`compare_at` for branches of curves with the same roots at x."""
+    (g, s), (h, t) = p, q
+    upper, other = (s > 0) == (g[5] > 0), (t > 0) == (h[5] > 0)
+    if upper == other or x.sign(polynomial(discriminant(g))) == 0:
+        return 0
+    return 1 if upper else -1
+
+
+def _elimination(g: Form, h: Form) -> tuple[list[int], list[int], bool]:
+    """P and Q of P + Qy, a combination of two curves without yy, and whether they share a line, which is −P/Q then."""
     (a, b, c), (d, e, f) = ((k[5], (k[2], k[4]), (k[0], k[1], k[3])) for k in (g, h))
     p, q = minus([a * k for k in f], [d * k for k in c]), minus([a * k for k in e], [d * k for k in b])
     r = minus(times(b, f), times(e, c))
-    return None if any(minus(times(p, p), times(q, r))) else (p, q)
+    return p, q, bool(a or d) and not any(minus(times(p, p), times(q, r)))
 
 
 def _is_line(x: Root, branch: Branch, line: tuple[list[int], list[int]]) -> bool:
