@@ -19,8 +19,8 @@ import numpy as np
 
 from regioncount.adjacency import Facets, merged, units_of
 from regioncount.algebraic import Root, between
-from regioncount.conics import ConicPieces, MixedPieces, as_curve, canonical, compare_at, enclosed, on_vertical
-from regioncount.exact import Line, crossing, real_roots
+from regioncount.conics import ConicPieces, MixedPieces, as_curve, branch_on, canonical, compare_at, enclosed
+from regioncount.exact import Line, crossing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -440,11 +440,7 @@ def interior(outline: MixedOutline, window: Window) -> np.ndarray:
         pattern = trapezoids.patterns[t]
         ends = [outline.judge.root(trapezoids.wall_tags[t, s], trapezoids.walls[t, s], pattern) for s in range(2)]
         x = between(*ends)
-        ys = []
-        for s in range(2):
-            tag = trapezoids.tags[t, s]
-            c = on_vertical(outline.judge.curve(tag, pattern), x)
-            roots = real_roots(*c)
-            ys.append(float(roots[0] if not c[2] or (c[2] > 0) != (tag[4] > 0) else roots[-1]))
+        tags = trapezoids.tags[t]
+        ys = [float(branch_on(outline.judge.curve(tag, pattern), int(tag[4]), x)) for tag in tags]
         points[t] = float(x), (1 - GOLDEN) * ys[0] + GOLDEN * ys[1]
     return window.outward(np.concatenate([inside, points]))
