@@ -54,7 +54,7 @@ $(VENV)/bin/python:
 
 $(VENV)/.installed-demo: pyproject.toml | $(VENV)/bin/python
 	$(PIP) --editable '.[paper,app]'
-	@echo "Compiling the kernels, once; this takes about a minute."
+	@echo "Compiling the kernels, once; this takes two or three minutes."
 	@for network in examples/*.json; do $(BIN)/regioncount count "$$network" >/dev/null || exit; done
 	@touch $@
 
