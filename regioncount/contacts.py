@@ -377,8 +377,8 @@ def _beziers(g: np.ndarray, branch: np.ndarray, p: np.ndarray, q: np.ndarray) ->
         pole /= np.maximum(np.abs(pole).max(axis=1), wide(1e-4900))[:, None]
         outer = (pole * (matrix * pole[:, None, :]).sum(axis=2)).sum(axis=1)
         square = -inner / (2 * outer)
-        square[(np.abs(outer) < 1e-17) & ~(square < SHARPEST)] = SHARPEST  # two lines, as far as floats can tell
-        square[(np.abs(outer) < 1e-17) & ~(square > 0)] = SHARPEST
+        lines = (np.abs(outer) < 1e-17) & ~((square > 0) & (square < SHARPEST))  # as far as floats can tell
+        square[lines] = SHARPEST
         control = pole * np.sqrt(np.maximum(square, 0))[:, None]
         best = np.full(len(p), np.inf)
         chosen = control.copy()

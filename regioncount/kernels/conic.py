@@ -87,7 +87,7 @@ from regioncount.kernels.predicates import (
 
 OK, EXACT, REQUEST, GROW_FRAMES, GROW_WORK, FULL, LIMIT = range(7)
 DEGREE = 3  # kind of request, beside those of the polygon engine: degree of the difference of two scores
-QUADRATIC = 3  # its verdict; 0: one map, 1: affine
+# its verdicts: 0 one map, 1 affine, 3 quadratic (2 is UNDECIDED)
 # columns of Work.state
 TOP, N_SLABS, N_PIECES, N_BRANCHES = range(4)
 LOWER, UPPER = range(2)
