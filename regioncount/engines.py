@@ -528,7 +528,7 @@ class PolygonRun:
         self.run_ = k.Run(
             state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
             np.zeros((3, widest)), np.zeros((4, max(corners, self.most)), dtype=np.int64), np.zeros(4),
-            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((4, 3)),
+            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((5, 3)),
             np.zeros((prints, 3), dtype=np.int64), self.lowered.visible.astype(np.uint8),
         )  # fmt: skip
         self.seen = np.zeros((0, 3), dtype=np.int64)
