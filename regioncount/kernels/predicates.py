@@ -186,6 +186,65 @@ def crossing_radius(l1, l2, x, y):
     return np.inf
 
 
+# --------------------------------------------------------------------------------- polytopes of Rⁿ (kernels.polytope)
+# A vertex is a homogeneous vector (x, w) of greatest coordinate 1; its radius bounds, in every coordinate, how far it
+# is from a positive multiple of the true one.
+
+
+@inlined
+def space_bound(size, error, radius, terms):
+    """Bound on the error of a·x + cw, a sum of ``terms`` products, at a vertex known up to ``radius``: ``size`` is the
+    sum of the |coefficients|, ``error`` bounds the sum of their errors.
+    """
+    return 1.01 * (error * (1.0 + radius) + (terms + 4) * U * size + size * radius) + TINY
+
+
+@inlined
+def hyperplane_error(error, scale):
+    """Bound on the sum of the errors of the coefficients of a hyperplane that is divided by ``scale``, its greatest
+    |coefficient|.
+    """
+    if not (scale > 1e-140 and scale < 1e140):
+        return np.inf
+    return 1.01 * error / scale + 64.0 * U
+
+
+@inlined
+def mixture_radius(ra, rb, part, reach, bound, gap, size):
+    """Radius of the vertex a + part·(b − a), before it is divided by ``size``, where a hyperplane crosses an edge.
+
+    The |values| of the hyperplane at a and b add up to ``reach``, their errors to ``bound``; so the true part differs
+    by at most bound / (reach − bound), and moves the vertex along the edge, ``gap`` long.
+    """
+    rest = reach - bound
+    if not rest > 0.0:
+        return np.inf
+    shift = bound / rest
+    r = 1.01 * (max(ra, rb) + shift * (gap + ra + rb) + 8.0 * U) / size
+    if r < 0.5:
+        return r
+    return np.inf
+
+
+@inlined
+def solution_radius(off, defect, reach):
+    """Radius of the solution of a linear system, greatest coordinate ``reach``, with residuals ``off`` through the
+    approximate inverse C and ‖I − C M‖ ≤ ``defect``; infinity if unproven.
+    """
+    if not defect < 0.5:
+        return np.inf
+    return 1.02 * off / (1.0 - 1.01 * defect) / reach + 4.0 * U
+
+
+@inlined
+def quotient_range(x, w, radius):
+    """An interval around x / w where both are known up to ``radius``; infinite where w may be 0."""
+    if not w > 2.0 * radius:
+        return -np.inf, np.inf
+    r = 1.01 * radius * (1.0 + abs(x / w)) / (w - radius) + 4.0 * U * abs(x / w)
+    return x / w - r, x / w + r
+
+
 @inlined
 def apart(r0, r1):
     """How far apart two corners with these radii must be along a border so that their order is certain."""
