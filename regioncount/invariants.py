@@ -49,7 +49,7 @@ def check(partition: Partition) -> None:
     AssertionError
         With one sentence saying what does not hold and where.
     """
-    frame = _Frame.of(partition.domain)
+    frame = _Frame.of(partition.frame)
     _shapes(partition)
     if partition.dim == 1:
         _line(partition)

@@ -18,9 +18,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount import adjacency, conics, contacts, engines
+from regioncount import adjacency, conics, contacts, engines, plane
 from regioncount.definitions import COUNTABLE, DEFINITIONS
-from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
+from regioncount.domain import Box, Domain, Interval, Plane, Polygon, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import nearest_float
@@ -225,13 +225,16 @@ def _run(
     """Run the engine; in the plane "auto" means polygons as far as scores are affine, and conics from there on."""
     if isinstance(domain, Interval):
         return engines.interval_run(lowered, domain, emit, max_pieces, exact)
-    assert isinstance(domain, (Box, Polygon))
+    assert isinstance(domain, (Box, Polygon, Plane))
+    if isinstance(domain, Plane) and method == "conic":
+        raise InputError("method: 'conic' takes bounded domains; expected 'auto' or 'polygon' for the whole plane")
     if method != "conic":
         try:
             return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
         except NeedsConicEngine:
-            if method == "polygon":
+            if method == "polygon" or isinstance(domain, Plane):
                 raise
+    assert not isinstance(domain, Plane)
     return conics.conic_run(lowered, domain, emit, max_pieces, exact, everywhere=method == "conic")
 
 
@@ -277,7 +280,8 @@ class Partition:
     facet_vertices : ndarray of int (n_facets, 2)
         In 2-D the vertices at its ends, as the first piece passes them counter-clockwise.
     vertices : ndarray (n_vertices, 2), offsets : ndarray of int (n_pieces + 1,), piece_vertices : ndarray of int
-        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.
+        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.  On
+        the whole plane pieces that are not ``bounded`` are cut off by a square, ``frame``.
     breakpoints : ndarray (n_pieces + 1,)
         In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1.
     arcs : ndarray (n_arcs, 3), facet_arc : ndarray of int (n_facets,)
@@ -323,6 +327,30 @@ class Partition:
     def n_pieces(self) -> int:
         """Number of pieces."""
         return len(self.patterns)
+
+    @cached_property
+    def bounded(self) -> np.ndarray:
+        """Which pieces are bounded, (n_pieces,) of bool: on a bounded domain all."""
+        bounded = np.ones(self.n_pieces, dtype=bool)
+        if not self.domain.bounded:  # the pieces that reach the frame
+            bounded[self.facets[self.facets[:, 1] < 0, 0]] = False
+        bounded.setflags(write=False)
+        return bounded
+
+    @property
+    def reach(self) -> float | None:
+        """For the whole plane half the side of the square about the origin that ``vertices`` at infinity lie on;
+        otherwise None.
+        """
+        return float(np.abs(self.vertices).max()) if isinstance(self.domain, Plane) else None
+
+    @property
+    def frame(self) -> Domain:
+        """The bounded set that ``vertices`` fill: the domain, or for the whole plane the square of half-side ``reach``,
+        outside of which nothing changes: borders go on as rays.
+        """
+        reach = self.reach
+        return self.domain if reach is None else Box([-reach, -reach], [reach, reach])
 
     @property
     def method(self) -> str:
@@ -558,22 +586,24 @@ def _in_order(pieces: engines.LinePieces, judge: engines.LineJudge) -> np.ndarra
 
 
 def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
-    pieces, window = outcome.pieces, outcome.window
+    pieces, judge, window = outcome.pieces, outcome.judge, outcome.window
+    if isinstance(domain, Plane):
+        pieces, judge, window = plane.realised(pieces, judge, window)
     patterns = np.ascontiguousarray(pieces.patterns[:, lowered.visible]) if lowered.has_hidden else pieces.patterns
     outline: Any
     curved: dict[str, Any] = {}
     if outcome.method == "conic":
-        outline = contacts.MixedOutline(pieces, outcome.judge)
+        outline = contacts.MixedOutline(pieces, judge)
         facets, edges = contacts.find_facets(outline)
         ends = facets.vertices[facets.ends]
         arcs, facet_arc = contacts.arcs_of(outline, window, edges, ends[:, 0], ends[:, 1])
         curved = {"arcs": arcs, "facet_arc": facet_arc, "interior_points": contacts.interior(outline, window)}
     else:
-        outline = adjacency.Outline(pieces, outcome.judge)
+        outline = adjacency.Outline(pieces, judge)
         facets = adjacency.find_facets(outline)
     return Partition(
         network, domain, 2, patterns, window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
         outline.offsets, facets.corner_vertex, decisions=_decisions(outcome),
-        _source=_Source(lowered, outcome.judge, pieces, outline), **curved,
+        _source=_Source(lowered, judge, pieces, outline), **curved,
     )  # fmt: skip

@@ -92,7 +92,7 @@ def _near_corners(partition: Partition) -> None:
         size = np.bincount(piece)
         middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
     points = corners + STEP * (middle - corners)
-    low, high = (np.array(side) for side in partition.domain.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     clear = (np.abs(points - corners) / (high - low)).max(axis=1) > FLOATS
     if len(partition.facet_arc):  # pieces need not be convex
         clear &= _inside(partition, piece, points)
@@ -121,7 +121,7 @@ def _exact_maps(partition: Partition) -> None:
     """Compare every map with the exact one of its pattern."""
     n = partition.dim
     composer = Composer(lower(partition.network), [Fraction(0)] * n, [Fraction(1)] * n)
-    low, high = (np.array(side) for side in partition.domain.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     reach = np.append(np.maximum(np.abs(low), np.abs(high)), 1.0)
     for piece, pattern in enumerate(partition.patterns):
         numerators, denominator = composer.output(pattern)
