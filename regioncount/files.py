@@ -203,7 +203,7 @@ def _load_partition(path: Path) -> Any:
     with located("network: "):
         network = network_from_dict(about["network"])
     with located("domain: "):
-        domain = parse_domain(about["domain"])
+        domain = parse_domain(about["domain"], network.input_dim)
     if about["dim"] != domain.dim or domain.dim != network.input_dim or domain.dim not in (1, 2):
         raise InputError(f"dim: expected {domain.dim} like domain and network, got {shown(about['dim'])}")
     return Partition(
