@@ -183,7 +183,7 @@ def _domain(network: Network, domain: Any) -> Domain:
         domain = network.domain
         if domain is None:
             raise InputError("domain: expected one, since the network has none of its own, got None")
-    where = as_domain(domain)
+    where = as_domain(domain, network.input_dim)
     if where.dim != network.input_dim:
         raise InputError(
             f"domain: expected dimension {network.input_dim} (input_dim), got {where} of dimension {where.dim}"
