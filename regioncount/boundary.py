@@ -98,7 +98,7 @@ class _Search:
 
     def __init__(self, partition: Partition) -> None:
         self.partition, self.source = partition, partition._source
-        domain = partition.core
+        domain = partition.frame
         points: Any = [(domain.low,), (domain.high,)] if isinstance(domain, Interval) else domain.vertices  # type: ignore[union-attr]
         self.window = Window.around(points)
         self.single, self.several, self.certain = self._filter()
@@ -455,9 +455,9 @@ class _OnLine(_Search):
             if d * x + c > 0:
                 return
         if low == 0 or high == 0:
-            at = p if low == 0 else p + 1  # the facet that joins pieces at − 1 and at
+            at = p if low == 0 else p + 1  # facet b joins pieces b − 1 and b
             if 0 < at < self.partition.n_pieces:
-                on_facets.add((at if self.partition.domain.bounded else at - 1, i, j))
+                on_facets.add((at, i, j))
             return
         yield _Segment([x], p, (i, j))
 

@@ -108,7 +108,7 @@ def boundary_segments(partition: Partition, boundary: DecisionBoundary) -> tuple
         return boundary.segments, partition.vertices[partition.facet_vertices[boundary.jumps]]
     values = graph(partition, 0)[:, :, 1]
     heights = np.array([values.min(), values.max()])
-    jumps = partition.breakpoints[partition.facet_border[boundary.jumps]]
+    jumps = partition.breakpoints[boundary.jumps]
     low, high = (
         np.stack([np.repeat(x[:, None], 2, axis=1), np.broadcast_to(heights, (len(x), 2))], axis=2)
         for x in (boundary.segments[:, 0], jumps)

@@ -204,8 +204,6 @@ def _dump_partition(partition: Any) -> bytes:
         "network": network_to_dict(partition.network), "counts": partition.counts(), "undecided": partition.undecided,
         "depth_profile": partition.depth_profile, "decisions": partition.decisions,
     }  # fmt: skip
-    if partition.reach is not None:
-        about["reach"] = partition.reach
     if partition.slice is not None:
         about["slice"] = {
             "origin": [json_number(x) for x in partition.slice.origin],
@@ -228,7 +226,7 @@ def _load_partition(path: Path) -> Any:
         raise InputError(f"not a partition file, or a damaged one ({error})") from None
     about = _parse_json(_decode(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes()))
     keys = ("format", "version", "domain", "dim", "network", "counts", "undecided", "depth_profile", "decisions")
-    about = _members(about, keys, ("slice", "reach"))
+    about = _members(about, keys, ("slice",))
     if (about["format"], about["version"]) != (_PARTITION, VERSION):
         raise InputError(f"format: expected {_PARTITION!r} version {VERSION}, got {shown(about['format'])}")
     kinds = _ARRAYS | _CURVED if set(arrays) & set(_CURVED) else _ARRAYS
@@ -251,18 +249,11 @@ def _load_partition(path: Path) -> Any:
     if "slice" in about:
         with located("slice: "):
             cut = _read_slice({**_members(about["slice"], ("origin", "directions"), ()), "domain": domain})
-    reach = about.get("reach")
-    if domain.bounded != (reach is None) or not (reach is None or _is_reach(reach)):
-        raise InputError(f"reach: expected a positive number for an unbounded domain only, got {shown(reach)}")
     return Partition(
         network=network, domain=domain, dim=domain.dim, depth_profile=about["depth_profile"],
-        undecided=about["undecided"], slice=cut, reach=None if reach is None else float(reach),
+        undecided=about["undecided"], slice=cut,
         decisions=about["decisions"], recorded=about["counts"], **arrays,
     )  # fmt: skip
-
-
-def _is_reach(value: Any) -> bool:
-    return type(value) in (int, float) and 0 < value < 2.0**1023
 
 
 def _check_arcs(arrays: dict[str, np.ndarray]) -> None:

@@ -40,6 +40,8 @@ MOST, LEAST = 1000, -900  # of the exponent of S
 def line_reach(lowered: Lowered) -> Fraction:
     """The least power of two S beyond which nothing changes on the line, see the module header; 1 if nothing does.
 
+    Cached on the network.
+
     Raises
     ------
     InputError
@@ -52,6 +54,13 @@ def line_reach(lowered: Lowered) -> Fraction:
     >>> line_reach(lower(from_layers([([[1], [2]], [-3, 1]), "relu"])))
     Fraction(4, 1)
     """
+    known = lowered.network._cache.get("line reach")
+    if known is None:
+        known = lowered.network._cache["line reach"] = _line_reach(lowered)
+    return known
+
+
+def _line_reach(lowered: Lowered) -> Fraction:
     composer = Composer(lowered, [Fraction(0)], [Fraction(1)])
     last: Real = Fraction(0)
     for side in (1, -1):

@@ -49,7 +49,7 @@ def check(partition: Partition) -> None:
     AssertionError
         With one sentence saying what does not hold and where.
     """
-    frame = _Frame.of(partition.core)
+    frame = _Frame.of(partition.frame)
     _shapes(partition)
     if partition.dim == 1:
         _line(partition)
@@ -200,7 +200,7 @@ def _line(p: Partition) -> None:
     chain = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
     _expect((inner == chain).all(axis=1), "one facet joins it to the next")
     outer = sorted(p.facets[p.facets[:, 1] < 0, 0].tolist())
-    _same(outer, [0, n - 1] if p.domain.bounded else [], "facets: pieces at the ends of the domain")
+    _same(outer, [0, n - 1], "facets: pieces at the ends of the domain")
 
 
 def _inside_intervals(p: Partition, frame: _Frame) -> tuple[np.ndarray, np.ndarray]:

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount import adjacency, conics, contacts, engines
+from regioncount import adjacency, conics, contacts, engines, plane
 from regioncount.definitions import COUNTABLE, DEFINITIONS
-from regioncount.domain import Box, Domain, Interval, Line, Polygon, Slice, as_domain
+from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import ExactArray, nearest_float
@@ -145,7 +145,7 @@ def count(
     if not set(definitions) <= {"activation"}:
         return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
     lowered = lower(network, where.dim == 2)
-    outcome = _run(lowered, _core(lowered, where)[0], engine, False, None, exact)
+    outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
         posed.name, outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
@@ -180,10 +180,9 @@ def subdivide(
 
 def _subdivide(posed: _Posed, method: str, max_pieces: int, exact: bool) -> Partition:
     lowered = lower(posed.network, posed.domain.dim == 2)
-    core, reach = _core(lowered, posed.domain)
-    outcome = _run(lowered, core, method, True, max_pieces, exact)
+    outcome = _run(lowered, posed.domain, method, True, max_pieces, exact)
     make = _line_partition if posed.domain.dim == 1 else _plane_partition
-    return make(posed, reach, lowered, outcome)
+    return make(posed, lowered, outcome)
 
 
 class _Posed(NamedTuple):
@@ -222,14 +221,6 @@ def _posed(network: Network, domain: Any) -> _Posed:
     return _Posed(Network(where.parameters, [cut, *network.layers]), where.domain, where)
 
 
-def _core(lowered: Lowered, domain: Domain) -> tuple[Domain, float | None]:
-    """The bounded part of the whole line that has all breakpoints, and its reach; other domains as they are."""
-    if not isinstance(domain, Line):
-        return domain, None
-    reach = line_reach(lowered)
-    return Interval(-reach, reach), float(reach)
-
-
 def _definition(name: Any) -> str:
     if name not in COUNTABLE:
         raise InputError(f"definitions: expected one of {', '.join(COUNTABLE)}, got {shown(name)}")
@@ -262,16 +253,21 @@ def _run(
     lowered: Lowered, domain: Domain, method: str, emit: bool, max_pieces: int | None, exact: bool
 ) -> engines.Outcome:
     """Run the engine; in the plane "auto" means polygons as far as scores are affine, and conics from there on."""
+    if isinstance(domain, Line):
+        reach = line_reach(lowered)
+        domain = Interval(-reach, reach)
     if isinstance(domain, Interval):
         return engines.interval_run(lowered, domain, emit, max_pieces, exact)
-    if not isinstance(domain, (Box, Polygon)):
-        raise InputError(f"domain: {str(domain)!r} is not available yet in the plane; expected a box or a polygon")
+    assert isinstance(domain, (Box, Polygon, Plane))
+    if isinstance(domain, Plane) and method == "conic":
+        raise InputError("method: 'conic' takes bounded domains; expected 'auto' or 'polygon' for the whole plane")
     if method != "conic":
         try:
             return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
         except NeedsConicEngine:
-            if method == "polygon":
+            if method == "polygon" or isinstance(domain, Plane):
                 raise
+    assert not isinstance(domain, Plane)
     return conics.conic_run(lowered, domain, emit, max_pieces, exact, everywhere=method == "conic")
 
 
@@ -307,8 +303,6 @@ class Partition:
         What was subdivided; of a slice the network after the slice's affine map, and the domain of its parameters.
     slice : Slice, optional
         The slice, where it is one of R^n.
-    reach : float, optional
-        On the whole line the S of the interval [−S, S] that has all breakpoints, a power of two.
     dim : int
         1 or 2.
     patterns : ndarray of uint8 (n_pieces, n_columns)
@@ -322,10 +316,11 @@ class Partition:
     facet_vertices : ndarray of int (n_facets, 2)
         In 2-D the vertices at its ends, as the first piece passes them counter-clockwise.
     vertices : ndarray (n_vertices, 2), offsets : ndarray of int (n_pieces + 1,), piece_vertices : ndarray of int
-        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.
+        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.  On
+        the whole plane pieces that are not ``bounded`` are cut off by a square, ``frame``.
     breakpoints : ndarray (n_pieces + 1,)
-        In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1; on the whole line the outer ones are
-        infinite, and no facets.
+        In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1; on the whole line the outer ends are
+        infinite.
     arcs : ndarray (n_arcs, 3), facet_arc : ndarray of int (n_facets,)
         Where cells of the plane are bounded by conics: facet f is straight where ``facet_arc[f]`` is −1, otherwise it
         leads from P to R, the vertices at its ends, as the rational quadratic Bezier curve with the row (X, Y, w) of
@@ -364,7 +359,6 @@ class Partition:
     decisions: dict[str, int] = field(default_factory=dict)
     recorded: dict[str, int] | None = None
     slice: Slice | None = None
-    reach: float | None = None
     _source: Any = None
 
     @property
@@ -372,30 +366,44 @@ class Partition:
         """Number of pieces."""
         return len(self.patterns)
 
+    @cached_property
+    def bounded(self) -> np.ndarray:
+        """Which pieces are bounded, (n_pieces,) of bool: on a bounded domain all."""
+        bounded = np.ones(self.n_pieces, dtype=bool)
+        if not self.domain.bounded:  # the pieces that reach the frame
+            bounded[self.facets[self.facets[:, 1] < 0, 0]] = False
+        bounded.setflags(write=False)
+        return bounded
+
+    @property
+    def reach(self) -> float | None:
+        """For the whole plane half the side of the square about the origin that ``vertices`` at infinity lie on; for
+        the whole line the power of two S of an interval [−S, S] that has all breakpoints; otherwise None.
+        """
+        if isinstance(self.domain, Plane):
+            return float(np.abs(self.vertices).max())
+        return float(line_reach(lower(self.network))) if isinstance(self.domain, Line) else None
+
+    @property
+    def frame(self) -> Domain:
+        """The bounded set that ``vertices`` fill: the domain; for the whole plane the square of half-side ``reach``,
+        outside of which nothing changes: borders go on as rays; for the whole line the interval of this half-length.
+        """
+        reach = self.reach
+        if reach is None:
+            return self.domain
+        return Interval(-reach, reach) if self.dim == 1 else Box([-reach, -reach], [reach, reach])
+
+    @property
+    def finite_breakpoints(self) -> np.ndarray:
+        """In 1-D: the breakpoints, with −``reach`` and ``reach`` in place of infinite ones."""
+        (low,), (high,) = self.frame.bounds
+        return np.clip(self.breakpoints, low, high)
+
     @property
     def method(self) -> str:
         """The engine that makes such pieces: "interval", "polygon" or "conic"."""
         return "interval" if self.dim == 1 else "conic" if len(self.interior_points) else "polygon"
-
-    @property
-    def bounded(self) -> np.ndarray:
-        """Whether each piece is bounded, bool (n_pieces,)."""
-        return np.isfinite(np.diff(self.breakpoints)) if self.dim == 1 else np.ones(self.n_pieces, dtype=bool)
-
-    @property
-    def core(self) -> Interval | Box | Polygon:
-        """A bounded part of the domain that has all its finite vertices; a bounded domain itself."""
-        if isinstance(self.domain, (Interval, Box, Polygon)):
-            return self.domain
-        assert self.reach is not None
-        low, high = [-self.reach] * self.dim, [self.reach] * self.dim
-        return Interval(low[0], high[0]) if self.dim == 1 else Box(low, high)
-
-    @property
-    def finite_breakpoints(self) -> np.ndarray:
-        """In 1-D: the breakpoints, with −S and S in place of infinite ones."""
-        (low,), (high,) = self.core.bounds
-        return np.clip(self.breakpoints, low, high)
 
     @property
     def certified(self) -> bool:
@@ -591,25 +599,21 @@ def _exact_output(composer: Composer, pattern: np.ndarray) -> Hashable:
     return denominator, *numerators.ravel().tolist()
 
 
-def _line_partition(posed: _Posed, reach: float | None, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+def _line_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
     pieces: engines.LinePieces = outcome.pieces
     (low,), (high,) = posed.domain.bounds
     inside = np.clip(outcome.window.outward(_in_order(pieces, outcome.judge)[:, None])[:, 0], low, high)
     breakpoints = np.concatenate([[low], inside, [high]])
     n = len(pieces.patterns)
-    if posed.domain.bounded:
-        facets = np.stack([np.arange(n + 1) - 1, np.arange(n + 1)], axis=1)
-        facets[0] = [0, -1]
-        facets[n] = [n - 1, -1]
-        border = np.arange(n + 1)
-        border[[0, n]] = [-1, -2]
-    else:
-        facets = np.stack([np.arange(n - 1), np.arange(1, n)], axis=1)
-        border = np.arange(1, n)
+    facets = np.stack([np.arange(n + 1) - 1, np.arange(n + 1)], axis=1)
+    facets[0] = [0, -1]
+    facets[n] = [n - 1, -1]
+    border = np.arange(n + 1)
+    border[[0, n]] = [-1, -2]
     return Partition(
         posed.network, posed.domain, 1, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets, border,
         _profile(lowered, outcome, posed), outcome.decisions.undecided, breakpoints=breakpoints,
-        decisions=_decisions(outcome), slice=posed.slice, reach=reach, _source=_Source(lowered, outcome.judge, pieces),
+        decisions=_decisions(outcome), slice=posed.slice, _source=_Source(lowered, outcome.judge, pieces),
     )  # fmt: skip
 
 
@@ -628,23 +632,25 @@ def _in_order(pieces: engines.LinePieces, judge: engines.LineJudge) -> np.ndarra
     return np.maximum.accumulate(at)[1:]
 
 
-def _plane_partition(posed: _Posed, reach: float | None, lowered: Lowered, outcome: engines.Outcome) -> Partition:
-    pieces, window = outcome.pieces, outcome.window
+def _plane_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces, judge, window = outcome.pieces, outcome.judge, outcome.window
+    if isinstance(posed.domain, Plane):
+        pieces, judge, window = plane.realised(pieces, judge, window)
     patterns = np.ascontiguousarray(pieces.patterns[:, lowered.visible]) if lowered.has_hidden else pieces.patterns
     outline: Any
     curved: dict[str, Any] = {}
     if outcome.method == "conic":
-        outline = contacts.MixedOutline(pieces, outcome.judge)
+        outline = contacts.MixedOutline(pieces, judge)
         facets, edges = contacts.find_facets(outline)
         ends = facets.vertices[facets.ends]
         arcs, facet_arc = contacts.arcs_of(outline, window, edges, ends[:, 0], ends[:, 1])
         curved = {"arcs": arcs, "facet_arc": facet_arc, "interior_points": contacts.interior(outline, window)}
     else:
-        outline = adjacency.Outline(pieces, outcome.judge)
+        outline = adjacency.Outline(pieces, judge)
         facets = adjacency.find_facets(outline)
     return Partition(
         posed.network, posed.domain, 2, patterns, window.outward_maps(pieces.maps), facets.pieces, facets.border,
         _profile(lowered, outcome, posed), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
-        outline.offsets, facets.corner_vertex, decisions=_decisions(outcome), slice=posed.slice, reach=reach,
-        _source=_Source(lowered, outcome.judge, pieces, outline), **curved,
+        outline.offsets, facets.corner_vertex, decisions=_decisions(outcome), slice=posed.slice,
+        _source=_Source(lowered, judge, pieces, outline), **curved,
     )  # fmt: skip

@@ -16,7 +16,6 @@ import numpy as np
 from regioncount.arcs import around
 from regioncount.definitions import DEFINITIONS
 from regioncount.errors import InputError
-from regioncount.germs import line_reach
 from regioncount.invariants import check
 from regioncount.lowering import Composer, lower
 from regioncount.network import Network
@@ -47,8 +46,6 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     InputError
         With one sentence that says what does not hold, and where.
     """
-    if partition.reach is not None and partition.dim == 1 and partition.reach != line_reach(lower(partition.network)):
-        raise InputError("the partition does not hold: reach: not that of the network")
     own = partition.network.layers[partition.slice is not None :]  # without the affine layer of a slice
     if network is not None and network.layers != own:
         raise InputError("network: the partition is of another network")
@@ -96,7 +93,7 @@ def _near_corners(partition: Partition) -> None:
         size = np.bincount(piece)
         middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
     points = corners + STEP * (middle - corners)
-    low, high = (np.array(side) for side in partition.core.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     clear = (np.abs(points - corners) / (high - low)).max(axis=1) > FLOATS
     if len(partition.facet_arc):  # pieces need not be convex
         clear &= _inside(partition, piece, points)
@@ -125,7 +122,7 @@ def _exact_maps(partition: Partition) -> None:
     """Compare every map with the exact one of its pattern."""
     n = partition.dim
     composer = Composer(lower(partition.network), [Fraction(0)] * n, [Fraction(1)] * n)
-    low, high = (np.array(side) for side in partition.core.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     reach = np.append(np.maximum(np.abs(low), np.abs(high)), 1.0)
     for piece, pattern in enumerate(partition.patterns):
         numerators, denominator = composer.output(pattern)
