@@ -15,13 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regioncount.domain import Box, Interval, Line, Plane, Polygon, Slice, Space, as_domain
+from regioncount.domain import Box, Interval, Polygon, as_domain
 from regioncount.errors import InputError, shown
 from regioncount.evaluation import patterns_and_borders
 from regioncount.network import Network
 
 DEFAULT_POINTS = {1: 100_000, 2: 1_000}  # per axis
-_Domain = Interval | Box | Polygon | Line | Plane | Space  # of which only the bounded ones get here
+_Domain = Interval | Box | Polygon
 MOST_POINTS = 100_000_000
 BAND_BYTES = 2**24
 # where to look for a place off the borders, in parts of a cell: of no common direction
@@ -59,7 +59,7 @@ def grid_estimate(network: Network, domain: Any, points_per_axis: int | None = N
     {'activation': 4, 'components': 4, 'points': [10, 10]}
     """
     where = as_domain(domain, network.input_dim)
-    if isinstance(where, Slice) or not where.bounded:
+    if not isinstance(where, (Interval, Box, Polygon)):
         raise InputError(f"domain: expected a bounded interval, box or polygon for a grid, got {where}")
     if where.dim != network.input_dim:
         raise InputError(f"domain: expected dimension {network.input_dim} like the network, got {where.dim}")

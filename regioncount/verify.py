@@ -50,7 +50,8 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     InputError
         With one sentence that says what does not hold, and where.
     """
-    if network is not None and network.layers != partition.network.layers:
+    own = partition.network.layers[partition.slice is not None :]  # without the affine layer of a slice
+    if network is not None and network.layers != own:
         raise InputError("network: the partition is of another network")
     fresh = _without_memory(partition)
     try:
@@ -86,7 +87,7 @@ def _without_memory(partition: Partition) -> Partition:
 def _near_corners(partition: Partition) -> None:
     """The pattern just inside each corner of each piece, decided exactly, must be the piece's own."""
     if partition.dim == 1:
-        ends = partition.breakpoints[:, None]
+        ends = partition.finite_breakpoints[:, None]
         corners = np.repeat(ends, 2, axis=0)[1:-1]
         piece = np.repeat(np.arange(partition.n_pieces), 2)
     else:

@@ -266,6 +266,20 @@ def test_closed_patterns(seed):
     assert partition.count("R1") == len(found)
 
 
+@pytest.mark.parametrize("seed", range(30))
+def test_closed_patterns_with_attention(seed):
+    """On a ray between two pieces later layers see averages, so more may change on it, beyond all corners of pieces."""
+    rng = Random(seed)
+    network = oracle.random_transformer(
+        rng, tokens=rng.randint(2, 3), layers=2, input_dim=2, values=rng.choice((oracle.VALUES, compare.SMALL)),
+        scores=rng.choice(("fixed_query", "fixed_keys")),
+    )  # fmt: skip
+    partition = rc.subdivide(network_from_dict(network), ALL)
+    if partition.n_pieces <= 60:
+        expected = oracle.patterns_2d_closed(network, oracle.box([[-B, B]] * 2))
+        assert {tuple(pattern) for pattern in closed_patterns(partition)} == expected
+
+
 def test_tie_that_lies_far_outside():
     """Outputs that tie beyond all corners of the partition."""
     network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu", ([[1, 0], [0, 1], [0, 0]], [0, -5000, -(10**9)])])
