@@ -17,18 +17,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from regioncount.domain import Box, Interval, Polygon
+from regioncount.domain import Box, Interval, Plane, Polygon
 from regioncount.errors import NeedsConicEngine, TooManyPieces
 from regioncount.exact import (
+    FarLine,
     Line,
     Real,
     Surd,
     between,
     compare,
     crossing,
+    far_crossing,
     nearest_float,
     real_roots,
     sign_at,
+    sign_far,
     sign_of_polynomial,
 )
 from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Program, Unit, flatten, reduced, score_form
@@ -64,6 +67,20 @@ class Window:
             centre.append(middle)
             scale.append(Fraction(2) ** (power + (shear != 0)))
         return cls(tuple(centre), tuple(scale), shear)
+
+    @classmethod
+    def of_plane(cls, lowered: Lowered) -> Window:
+        """A window of the whole plane: about the origin, of the size of most distances of the first block's lines.
+
+        Any would do; in this one most corners of lines through the window have coordinates of about 1.
+        """
+        unit = cls((Fraction(0),) * 2, (Fraction(1),) * 2)
+        a, b, c = as_floats(*Composer(lowered, unit.centre, unit.scale).pre(0, np.zeros(0, dtype=np.uint8)))
+        with np.errstate(all="ignore"):
+            distance = np.abs(c) / np.hypot(a, b)
+        distance = distance[np.isfinite(distance) & (distance > 0)]
+        power = math.frexp(float(np.median(distance)))[1] + 1 if len(distance) else 0
+        return cls(unit.centre, (Fraction(2) ** power,) * 2)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""
@@ -130,6 +147,9 @@ class Split(NamedTuple):
     tags: list[tuple[int, int, int]]
     choice: np.ndarray
     changing: set[int]
+
+
+SIDES: list[Line] = [(0, 1, 0), (-1, 0, 0), (0, -1, 0), (1, 0, 0)]  # of a square: lower, right, upper, left
 
 
 class Judge:
@@ -297,6 +317,31 @@ class PlaneJudge(Judge):
         return 1
 
 
+class WholePlaneJudge(PlaneJudge):
+    """:class:`PlaneJudge` of the whole plane: the square [−R, R]², R larger than any number, ``edges`` its sides.
+
+    Side k is ``edges[k]`` + R: its lines in ``edges`` lack that part.
+    """
+
+    def __init__(self, lowered: Lowered, window: Window) -> None:
+        super().__init__(lowered, window, SIDES)
+
+    def far_line(self, tag: Sequence[int], pattern: np.ndarray) -> FarLine:
+        """:meth:`line` with its part of R."""
+        return *self.line(tag, pattern), int(tag[0] < 0)
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        layer = self.lowered.blocks[block].layer
+        return NeedsConicEngine(
+            f"layers[{layer}] (attention): a score is quadratic on a piece: the whole plane needs affine scores; "
+            "expected a bounded domain"
+        )
+
+    def at_corner(self, tag: Sequence[int], before: Sequence[int], after: Sequence[int], pattern: np.ndarray) -> int:
+        corner = far_crossing(self.far_line(before, pattern), self.far_line(after, pattern))
+        return sign_far(self.line(tag, pattern), corner)
+
+
 class LineJudge(Judge):
     """Exact subdivision of pieces of the line; ``ends`` are the domain's two ends.
 
@@ -411,7 +456,11 @@ def restricted(pre: Integers, denominator: int, low: Fraction, high: Fraction) -
 
 @dataclass
 class PlanePieces:
-    """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``."""
+    """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``.
+
+    ``corners`` (n, 3) are x, y, radius; of the whole plane (n, 4), homogeneous, the weight last, until
+    ``plane.realised`` has placed those at infinity.
+    """
 
     corners: np.ndarray
     tags: np.ndarray
@@ -452,10 +501,10 @@ class Outcome:
 
 
 def polygon_run(
-    lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
+    lowered: Lowered, domain: Box | Polygon | Plane, emit: bool, max_pieces: int | None, exact: bool = False
 ) -> Outcome:
-    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no
-    floats.
+    """Subdivide a convex polygon or the plane; ``emit`` keeps the pieces, otherwise they are only counted; ``exact``
+    trusts no floats.
 
     Raises
     ------
@@ -477,7 +526,7 @@ class PolygonRun:
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES, PRINTS = 64, 16, 4096, 1 << 16, 2048, 1 << 16
 
     def __init__(
-        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False,
+        self, lowered: Lowered, domain: Box | Polygon | Plane, emit: bool, max_pieces: int | None, exact: bool = False,
         shear: Fraction = Fraction(0),
     ) -> None:  # fmt: skip
         from regioncount.kernels import polygon
@@ -485,9 +534,16 @@ class PolygonRun:
         self.kernel = polygon
         self.lowered = lowered
         self.program: Program = flatten(lowered)
-        self.window = Window.around(domain.vertices, shear)
-        corners = [self.window.inward(v) for v in domain.vertices]
-        self.judge: Any = self.judge_type(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
+        self.whole = isinstance(domain, Plane)
+        self.judge: Any
+        if isinstance(domain, Plane):
+            self.window = Window.of_plane(lowered)
+            corners: list[tuple[Fraction, ...]] = list(CORNERS_OF_SQUARE)  # directions: they are at infinity
+            self.judge = WholePlaneJudge(lowered, self.window)
+        else:
+            self.window = Window.around(domain.vertices, shear)
+            corners = [self.window.inward(v) for v in domain.vertices]
+            self.judge = self.judge_type(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
         self.max_pieces = max_pieces
         self.decisions = Decisions()
         self.place: tuple[int, ...] = ()  # where the run was when it last forgot its verdicts
@@ -506,7 +562,7 @@ class PolygonRun:
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
         frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
         self.stack = k.Stack(
-            np.zeros((frames, corners, 7)), np.zeros((frames, corners, 6), dtype=np.int64),
+            np.zeros((frames, corners, 8)), np.zeros((frames, corners, 6), dtype=np.int64),
             np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, 3, widest)),
             np.zeros((frames, self.lowered.columns), dtype=np.uint8),
         )  # fmt: skip
@@ -535,7 +591,7 @@ class PolygonRun:
         leaves = self.LEAVES if emit else 0
         self.n_out = int(blocks[-1, 5]) if emit else 0
         self.leaves = k.Leaves(
-            np.zeros((8 * leaves + corners, 3)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
+            np.zeros((8 * leaves + corners, 4)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
             np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
             np.zeros((leaves, 3, self.n_out + 1)),
         )  # fmt: skip
@@ -551,7 +607,9 @@ class PolygonRun:
             size = max(abs(a), abs(b), abs(c))
             line = np.array([a / size, b / size, c / size])
             length = float(np.hypot(line[0], line[1]))
-            stack.edges[0, v, 3:] = [*(line / length), 16 * U / length]
+            stack.edges[0, v, 3:] = [*(line / length), 16 * U / length, 1.0]
+            if self.whole:  # a corner at infinity, on the line at infinity
+                stack.edges[0, v, 3:] = [0.0, 0.0, 1.0, 0.0, 0.0]
             stack.tags[0, v] = [-1, v, 0, 0, -1 - v, k.mix(2**40, v)]
         stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
         numerators, denominator = self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8))
@@ -668,6 +726,8 @@ class PolygonRun:
     def _collect(self) -> Any:
         corners, tags, sizes, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
+        if not self.whole:
+            corners = corners[:, :3]
         return PlanePieces(corners, tags, offsets, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])
 
 
@@ -916,6 +976,9 @@ class _IntervalRun:
         ends, tags, patterns, maps, states, marks = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
         self.judge.log = self.run_.log[: int(self.run_.state[self.kernel.N_LOG])]
         return LinePieces(ends, tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], states, marks)
+
+
+CORNERS_OF_SQUARE = [(Fraction(x), Fraction(y)) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
 
 
 def _edge(corners: list[tuple[Fraction, ...]], i: int) -> Line:

@@ -395,6 +395,36 @@ def sign_at(line: Line, point: Line) -> int:
     return sign(line[0] * point[0] + line[1] * point[1] + line[2] * point[2])
 
 
+FarLine: TypeAlias = tuple[int, int, int, int]
+FarPoint: TypeAlias = tuple[int, int, int, int, int]
+
+
+def far_crossing(first: FarLine, second: FarLine) -> FarPoint:
+    """Return the common point of two lines (a, b, c, r), ax + by + c + rR = 0, where R is larger than any number.
+
+    (X, Y, x, y, w) stands for ((XR + x) / w, (YR + y) / w), w >= 0; w = 0 where the lines are parallel.
+
+    >>> far_crossing((1, 0, 0, -1), (1, -2, 3, 0))  # x = R and x + 3 = 2y
+    (2, 1, 0, 3, 2)
+    """
+    a, b, c, r = first
+    d, e, f, s = second
+    w = a * e - b * d
+    if w < 0:
+        a, b, c, r, d, e, f, s, w = d, e, f, s, a, b, c, r, -w
+    return b * s - e * r, r * d - s * a, b * f - c * e, c * d - a * f, w
+
+
+def sign_far(line: Line, point: FarPoint) -> int:
+    """Return the sign of ax + by + c at a point of `far_crossing` with w > 0: of the part with R, or else without.
+
+    >>> sign_far((1, -2, 4), (2, 1, 0, 3, 2)), sign_far((1, -1, 0), (2, 1, 0, 3, 2))
+    (1, 1)
+    """
+    a, b, c = line
+    return sign(a * point[0] + b * point[1]) or sign(a * point[2] + b * point[3] + c * point[4])
+
+
 # ------------------------------------------------------------------------------------------------ numbers on the line
 
 

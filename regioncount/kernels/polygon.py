@@ -10,6 +10,7 @@ stores the verdict and calls again.  Keys of verdicts are made from the *lines* 
 that is asked about, so they are the same after re-entry.  The kernel can be started on any stack: a whole domain, or
 one frame of another run.
 
+The whole plane is a square whose four sides are the line at infinity (engines.WholePlaneJudge); corners have weights.
 A pattern is one piece, unless it has hidden columns (lowering): then visible patterns are told apart by fingerprints.
 """
 
@@ -84,6 +85,7 @@ from regioncount.kernels.predicates import (
     crossing_radius,
     decide,
     determinant_bound,
+    homogeneous_crossing,
     line_error,
     lookup,
     mix,
@@ -93,13 +95,14 @@ from regioncount.kernels.predicates import (
 
 # CONIC: a score of the top frame is quadratic
 OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT, FULL_PRINTS, CONIC = range(8)
-A = 3  # first coefficient of the line in Stack.edges
+A, WEIGHT = 3, 7  # columns of Stack.edges: the first coefficient of the line, the weight of the corner
 T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # columns of Stack.tags; border: 2 * split + side
 
 
 class Stack(NamedTuple):
-    """Frames: edges (F, V, 7) x, y, radius of corner v, then a, b, c, k of the edge that leaves it; tags (F, V, 6) of
-    the edge; info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns).
+    """Frames: edges (F, V, 8) x, y, radius of corner v, then a, b, c, k of the edge that leaves it, then the weight w
+    of the corner (x/w, y/w), 1 on bounded domains, 0 at infinity; tags (F, V, 6) of the edge; info (F, 4 + U) with the
+    open units; map (F, 3, N) for the next block; pattern (F, n_columns).
     """
 
     edges: np.ndarray
@@ -110,7 +113,9 @@ class Stack(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: corners and tags one after the other, sizes, patterns, output maps and their errors."""
+    """Finished pieces: corners (x, y, radius, weight) and tags one after the other, sizes, patterns, output maps and
+    their errors.
+    """
 
     corners: np.ndarray
     tags: np.ndarray
@@ -145,8 +150,8 @@ def float_signs(run, stack, f, a, b, c, error):
     """
     known = True
     for v in range(stack.info[f, CORNERS]):
-        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
-        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
+        x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         run.scratch[SIGN, v] = s
         known = known and s != UNDECIDED
     return known
@@ -162,8 +167,8 @@ def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
     n = stack.info[f, CORNERS]
     known = True
     for v in range(n):
-        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
-        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
+        x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         if s == UNDECIDED:
             where = corner_key(stack.tags, f, v, n)
             s = lookup(run.table, where, key)
@@ -206,14 +211,15 @@ def outcomes(prog, run, stack, roots, f, b, widest):
     for v in range(stack.info[f, CORNERS]):
         x = stack.edges[f, v, 0]
         y = stack.edges[f, v, 1]
+        w = stack.edges[f, v, WEIGHT]
         if v == 0:
             for i in range(n):
-                z = m0[i] * x + m1[i] * y + m2[i]
+                z = m0[i] * x + m1[i] * y + m2[i] * w
                 low[i] = z
                 high[i] = z
         else:
             for i in range(n):
-                z = m0[i] * x + m1[i] * y + m2[i]
+                z = m0[i] * x + m1[i] * y + m2[i] * w
                 low[i] = z if z < low[i] else low[i]
                 high[i] = z if z > high[i] else high[i]
     code = run.range[2]
@@ -230,10 +236,10 @@ def outcomes(prog, run, stack, roots, f, b, widest):
 def bit_outcome(stack, m, f, col, widest):
     """What :func:`outcomes` says, for coordinate ``col`` of the map m alone."""
     a, b, c = m[0, col], m[1, col], m[2, col]
-    low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c
+    low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c * stack.edges[f, 0, WEIGHT]
     high = low
     for v in range(1, stack.info[f, CORNERS]):
-        z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c
+        z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c * stack.edges[f, v, WEIGHT]
         low = z if z < low else low
         high = z if z > high else high
     bound = value_bound(a, b, c, m[3, col], widest)
@@ -313,7 +319,7 @@ def reduce_set(prog, run, stack, roots, f, unit):
                 low = np.inf
                 high = -np.inf
                 for v in range(n):
-                    z = a * stack.edges[f, v, 0] + e * stack.edges[f, v, 1] + c
+                    z = a * stack.edges[f, v, 0] + e * stack.edges[f, v, 1] + c * stack.edges[f, v, WEIGHT]
                     low = min(low, z)
                     high = max(high, z)
                 p = decide(low, bound)
@@ -416,7 +422,7 @@ def filter_open(prog, run, stack, roots, f, fresh):
 @inlined
 def copy_corner(stack, f, v, to, w):
     """Copy corner v of frame f, with the edge that leaves it, to corner w of frame ``to``."""
-    for k in range(7):
+    for k in range(8):
         stack.edges[to, w, k] = stack.edges[f, v, k]
     for k in range(6):
         stack.tags[to, w, k] = stack.tags[f, v, k]
@@ -462,20 +468,20 @@ def cut(run, stack, f, up, down, key):
                 put_edge(run, stack, down, q, border ^ 1, key)
             q += 1
         if s * t < 0:
-            x, y, r = cross_edge(stack, line, f, v, after)
+            x, y, w, r = cross_edge(stack, line, f, v, after)
             if up >= 0:
                 if s > 0:
                     put_edge(run, stack, up, p, border, key)
                 else:
                     copy_corner(stack, f, v, up, p)
-                put_corner(stack, up, p, x, y, r)
+                put_corner(stack, up, p, x, y, w, r)
                 p += 1
             if down >= 0:
                 if s < 0:
                     put_edge(run, stack, down, q, border ^ 1, key)
                 else:
                     copy_corner(stack, f, v, down, q)
-                put_corner(stack, down, q, x, y, r)
+                put_corner(stack, down, q, x, y, w, r)
                 q += 1
     if up >= 0:
         stack.info[up, CORNERS] = p
@@ -485,7 +491,11 @@ def cut(run, stack, f, up, down, key):
 
 @inlined
 def cross_edge(stack, line, f, v, after):
-    """Where a line crosses the edge from corner v of frame f to corner ``after``: x, y, radius."""
+    """Where a line crosses the edge from corner v of frame f to corner ``after``: x, y, weight, radius."""
+    if stack.edges[f, v, WEIGHT] != 1.0 or stack.edges[f, after, WEIGHT] != 1.0:
+        p = (stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, WEIGHT])
+        q = (stack.edges[f, after, 0], stack.edges[f, after, 1], stack.edges[f, after, WEIGHT])
+        return homogeneous_crossing(p, q, stack.edges[f, v, A:], line)
     x0, y0 = stack.edges[f, v, 0], stack.edges[f, v, 1]
     x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
     z0 = line[0] * x0 + line[1] * y0 + line[2]
@@ -495,12 +505,13 @@ def cross_edge(stack, line, f, v, after):
         part = z0 / (z0 - z1)
     x = x0 + part * (x1 - x0)
     y = y0 + part * (y1 - y0)
-    return x, y, crossing_radius(stack.edges[f, v, A:], line, x, y)
+    return x, y, 1.0, crossing_radius(stack.edges[f, v, A:], line, x, y)
 
 
 @inlined
-def put_corner(stack, f, v, x, y, r):
+def put_corner(stack, f, v, x, y, w, r):
     """Place corner v of frame f."""
+    stack.edges[f, v, WEIGHT] = w
     stack.edges[f, v, 0] = x
     stack.edges[f, v, 1] = y
     stack.edges[f, v, 2] = r
@@ -677,6 +688,7 @@ def emit(run, stack, roots, leaves, f):
     for v in range(n):
         for k in range(3):
             leaves.corners[start + v, k] = stack.edges[f, v, k]
+        leaves.corners[start + v, 3] = stack.edges[f, v, WEIGHT]
         for k in range(5):
             leaves.tags[start + v, k] = stack.tags[f, v, k]
     leaves.size[at] = n
@@ -705,14 +717,14 @@ def count_two(prog, run, stack, roots, f):
     n = stack.info[f, CORNERS]
     seen = 0
     last = stack.edges[f, n - 1]
-    z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p]
-    w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q]
+    z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p] * last[WEIGHT]
+    w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q] * last[WEIGHT]
     e0 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], last[2])
     d0 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], last[2])
     for v in range(n):
         corner = stack.edges[f, v]
-        z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p]
-        w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q]
+        z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p] * corner[WEIGHT]
+        w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q] * corner[WEIGHT]
         e1 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], corner[2])
         d1 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], corner[2])
         s = decide(z1, e1)
