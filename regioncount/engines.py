@@ -69,18 +69,19 @@ class Window:
         return cls(tuple(centre), tuple(scale), shear)
 
     @classmethod
-    def of_plane(cls, lowered: Lowered) -> Window:
-        """A window of the whole plane: about the origin, of the size of most distances of the first block's lines.
+    def of_space(cls, lowered: Lowered, dim: int = 2) -> Window:
+        """A window of the whole plane or space: about the origin, of the size of most distances of the first block's
+        lines or hyperplanes.
 
         Any would do; in this one most corners of lines through the window have coordinates of about 1.
         """
-        unit = cls((Fraction(0),) * 2, (Fraction(1),) * 2)
-        a, b, c = as_floats(*Composer(lowered, unit.centre, unit.scale).pre(0, np.zeros(0, dtype=np.uint8)))
+        unit = cls((Fraction(0),) * dim, (Fraction(1),) * dim)
+        first = as_floats(*Composer(lowered, unit.centre, unit.scale).pre(0, np.zeros(0, dtype=np.uint8)))
         with np.errstate(all="ignore"):
-            distance = np.abs(c) / np.hypot(a, b)
+            distance = np.abs(first[-1]) / np.sqrt((first[:-1] ** 2).sum(axis=0))
         distance = distance[np.isfinite(distance) & (distance > 0)]
         power = math.frexp(float(np.median(distance)))[1] + 1 if len(distance) else 0
-        return cls(unit.centre, (Fraction(2) ** power,) * 2)
+        return cls(unit.centre, (Fraction(2) ** power,) * dim)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""
@@ -157,6 +158,7 @@ class Judge:
 
     def __init__(self, lowered: Lowered, window: Window) -> None:
         self.lowered = lowered
+        self.window = window
         self.composer = Composer(lowered, window.centre, window.scale, window.shear)
         self.first_unit = [0]
         for block in lowered.blocks:
@@ -165,7 +167,7 @@ class Judge:
     def difference(self, block: int, unit: int, i: int, j: int, pattern: np.ndarray) -> list[int]:
         """Score i − score j (or the score of a BIT unit), up to a positive factor.
 
-        Coefficients of [1, x, x²] on the line, of [1, x, y, xx, xy, yy] in the plane.
+        Coefficients of [1, x, x²] on the line, of [1, x, y, xx, xy, yy] in the plane, and so on.
         """
         this = self.lowered.blocks[block].units[unit - self.first_unit[block]]
         p, _ = self.composer.score(block, this, i, pattern)
@@ -173,6 +175,24 @@ class Judge:
             return p
         q, _ = self.composer.score(block, this, j, pattern)
         return [a - b for a, b in zip(p, q, strict=True)]
+
+    def same_map(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if two candidates have one score map on the cell, else 0."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        return int(not any(self.difference(block, unit, i, j, pattern)))
+
+    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if all scores of a unit differ by affine functions on the cell; otherwise the conic engine is needed."""
+        block, unit = int(tag[0]), int(tag[1])
+        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
+        for j in range(1, count):
+            if any(self.difference(block, unit, 0, j, pattern)[len(self.window.centre) + 1 :]):
+                raise self.conic(block)
+        return 1
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        """The error for a score that is quadratic where that is not provided for."""
+        raise NotImplementedError
 
     def split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
         """Where the choices of a block change between ``low`` and ``high``, on a line with the map ``pre`` of the
@@ -301,20 +321,6 @@ class PlaneJudge(Judge):
         """Sign of a line at the corner where two edges meet."""
         corner = crossing(self.line(before, pattern), self.line(after, pattern))
         return sign_at(self.line(tag, pattern), corner)
-
-    def same_map(self, tag: Sequence[int], pattern: np.ndarray) -> int:
-        """1 if two candidates have one score map on the cell, else 0."""
-        block, unit, i, j = (int(x) for x in tag[:4])
-        return int(not any(self.difference(block, unit, i, j, pattern)))
-
-    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
-        """1 if all scores of a unit differ by affine functions on the cell; otherwise the conic engine is needed."""
-        block, unit = int(tag[0]), int(tag[1])
-        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
-        for j in range(1, count):
-            if any(self.difference(block, unit, 0, j, pattern)[3:]):
-                raise self.conic(block)
-        return 1
 
 
 class WholePlaneJudge(PlaneJudge):
@@ -537,7 +543,7 @@ class PolygonRun:
         self.whole = isinstance(domain, Plane)
         self.judge: Any
         if isinstance(domain, Plane):
-            self.window = Window.of_plane(lowered)
+            self.window = Window.of_space(lowered)
             corners: list[tuple[Fraction, ...]] = list(CORNERS_OF_SQUARE)  # directions: they are at infinity
             self.judge = WholePlaneJudge(lowered, self.window)
         else:
@@ -555,20 +561,30 @@ class PolygonRun:
             self.roots.norm[0, polygon.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
+        k = self.kernel
+        frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
+        info, maps, pattern = self._allocate_blocks(2, emit)
+        self.stack = k.Stack(
+            np.zeros((frames, corners, 8)), np.zeros((frames, corners, 6), dtype=np.int64), info, maps, pattern
+        )
+        self.run_ = self.run_._replace(scratch=np.zeros((4, max(corners, self.most)), dtype=np.int64))
+        leaves = self.LEAVES if emit else 0
+        self.leaves = k.Leaves(
+            np.zeros((8 * leaves + corners, 4)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
+            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
+            np.zeros((leaves, 3, self.n_out + 1)),
+        )  # fmt: skip
+
+    def _allocate_blocks(self, dim: int, emit: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What does not depend on the geometry of pieces; returns ``info``, ``map`` and ``pattern`` of the stack."""
         k, blocks = self.kernel, self.program.blocks
         n_blocks = len(blocks)
         widest = int(max(blocks[:, 5].max(), 1))
         choices = int(max(blocks[:, 12].max(), 1))
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
-        frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
-        self.stack = k.Stack(
-            np.zeros((frames, corners, 8)), np.zeros((frames, corners, 6), dtype=np.int64),
-            np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, 3, widest)),
-            np.zeros((frames, self.lowered.columns), dtype=np.uint8),
-        )  # fmt: skip
         self.roots = k.Roots(
-            np.zeros((n_blocks, 4, widest)), np.zeros((n_blocks, 4, candidates)), np.zeros((n_blocks, 4, 3)),
-            np.zeros(n_blocks, dtype=np.int64),
+            np.zeros((n_blocks, dim + 2, widest)), np.zeros((n_blocks, dim + 2, candidates)),
+            np.zeros((n_blocks, 4, dim + 1)), np.zeros(n_blocks, dtype=np.int64),
         )  # fmt: skip
         state = np.zeros(15, dtype=np.int64)
         state[k.NEXT_ROOT] = 1
@@ -583,19 +599,18 @@ class PolygonRun:
         table[:, 2] = 2
         self.run_ = k.Run(
             state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
-            np.zeros((3, widest)), np.zeros((4, max(corners, self.most)), dtype=np.int64), np.zeros(4),
-            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((5, 3)),
+            np.zeros((4, widest)), np.zeros((4, self.most), dtype=np.int64), np.zeros(4),
+            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((5, dim + 1)),
             np.zeros((prints, 3), dtype=np.int64), self.lowered.visible.astype(np.uint8),
         )  # fmt: skip
         self.seen = np.zeros((0, 3), dtype=np.int64)
-        leaves = self.LEAVES if emit else 0
         self.n_out = int(blocks[-1, 5]) if emit else 0
-        self.leaves = k.Leaves(
-            np.zeros((8 * leaves + corners, 4)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
-            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
-            np.zeros((leaves, 3, self.n_out + 1)),
-        )  # fmt: skip
         self.chunks: list[tuple[np.ndarray, ...]] = []
+        frames = self.FRAMES
+        return (
+            np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, dim + 1, widest)),
+            np.zeros((frames, self.lowered.columns), dtype=np.uint8),
+        )  # fmt: skip
 
     def _first_frame(self, corners: list[tuple[Fraction, ...]]) -> None:
         k, stack = self.kernel, self.stack
@@ -627,24 +642,10 @@ class PolygonRun:
         if self.everywhere:
             self._hand_over()
         while True:
-            status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves)
+            status = self._advance()
             if status == k.OK:
                 break
-            if status == k.CONIC:
-                self._hand_over()
-                continue
-            if status == k.REQUEST:
-                self._settle()
-            elif status == k.GROW_FRAMES:
-                self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
-            elif status == k.GROW_CORNERS:
-                self._grow_corners()
-            elif status == k.FULL:
-                self._drain()
-            elif status == k.FULL_PRINTS:
-                self._collect_prints()
-            else:
-                raise too_many(self.max_pieces)
+            self._serve(status)
         pieces = None
         if self.run_.state[k.EMIT]:
             self._drain()
@@ -656,6 +657,28 @@ class PolygonRun:
             patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
         last = int(counts[self.run_.state[k.LAST_BLOCK]])
         return Outcome(patterns, last, pieces, self.judge, self.window, self.decisions, self.method)
+
+    def _advance(self) -> int:
+        """Run the kernel until it has ended or needs something."""
+        return int(self.kernel.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves))
+
+    def _serve(self, status: int) -> None:
+        """Give the kernel what it needs."""
+        k = self.kernel
+        if status == k.REQUEST:
+            self._settle()
+        elif status == k.CONIC:
+            self._hand_over()
+        elif status == k.GROW_FRAMES:
+            self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
+        elif status == k.GROW_CORNERS:
+            self._grow_corners()
+        elif status == k.FULL:
+            self._drain()
+        elif status == k.FULL_PRINTS:
+            self._collect_prints()
+        else:
+            raise too_many(self.max_pieces)
 
     def _hand_over(self) -> None:
         raise AssertionError("the judge refuses quadratic scores")
@@ -679,7 +702,7 @@ class PolygonRun:
             pattern = patterns[request[0]]
             tag = request[2:6]
             if request[1] == k.AT_CORNER:
-                verdicts[q] = self.judge.at_corner(tag, request[6:10], request[10:14], pattern)
+                verdicts[q] = self._at_corner(request, pattern)
             elif request[1] == k.SAME_MAP:
                 verdicts[q] = self.judge.same_map(tag, pattern)
             elif request[1] == k.AFFINE:
@@ -690,6 +713,10 @@ class PolygonRun:
         if 2 * (int(run.state[k.N_VERDICTS]) + count) > len(run.table):
             self._forget()
         k.answer(self.run_, verdicts, count)
+
+    def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
+        """Sign of the line of a request at its corner."""
+        return self.judge.at_corner(request[2:6], request[6:10], request[10:14], pattern)
 
     def _forget(self) -> None:
         """Empty the table of verdicts; double it if nothing has moved since last time: one step needs more of them."""
