@@ -274,8 +274,8 @@ def hyperplane_error(error, scale):
 
 
 @inlined
-def mixture_radius(ra, rb, part, reach, bound, gap, size):
-    """Radius of the vertex a + part·(b − a), before it is divided by ``size``, where a hyperplane crosses an edge.
+def mixture_radius(ra, rb, part, reach, bound, gap):
+    """Radius of the vertex a + part·(b − a) where a hyperplane crosses an edge.
 
     The |values| of the hyperplane at a and b add up to ``reach``, their errors to ``bound``; so the true part differs
     by at most bound / (reach − bound), and moves the vertex along the edge, ``gap`` long.
@@ -284,7 +284,16 @@ def mixture_radius(ra, rb, part, reach, bound, gap, size):
     if not rest > 0.0:
         return np.inf
     shift = bound / rest
-    r = 1.01 * (max(ra, rb) + shift * (gap + ra + rb) + 8.0 * U) / size
+    r = 1.01 * (max(ra, rb) + shift * (gap + ra + rb)) + 8.0 * U
+    if r < 0.1:
+        return r
+    return np.inf
+
+
+@inlined
+def scaled_radius(radius, size):
+    """Radius of a vertex that is divided by ``size``, its greatest coordinate."""
+    r = 1.01 * radius / size + 2.0 * U
     if r < 0.5:
         return r
     return np.inf
