@@ -1,6 +1,6 @@
 """The polytope engine: boxes of Rⁿ and all of Rⁿ, subdivided by affine scores (``kernels.polytope``).
 
-All of Rⁿ is a simplex {s_k·x + R ≥ 0, k = 0 … n} whose sides lie at infinity, R larger than any number: points are
+All of Rⁿ is a simplex {s_k·x + 1000 R ≥ 0, k = 0 … n} whose sides lie at infinity, R larger than any number: points are
 far·R + near (``exact.SpacePoint``), and a sign is that of the far part, where it is not 0.  The normals s_k are in no
 special position, so that sides seldom meet where hyperplanes with small integers do: floats then decide.
 """
@@ -180,6 +180,7 @@ class PolytopeRun(PolygonRun):
             np.zeros(n + 2), np.zeros(size), np.zeros(size), np.zeros(words, ints), np.zeros(WORD * words, ints),
             np.zeros(WORD * words, ints), np.zeros(size, np.uint8), np.zeros(size, ints), np.zeros((rows, n + 2)),
             np.zeros((rows, n + 1)), np.zeros(rows, ints), np.zeros(n + 1, ints), np.zeros((n, 2 * n)), np.zeros(n),
+            np.zeros(n),
         )  # fmt: skip
         self.run_ = self.run_._replace(scratch=np.zeros((4, max(size, self.most)), dtype=np.int64))
 
@@ -213,7 +214,7 @@ class PolytopeRun(PolygonRun):
             stack.vertices[v, :n] = x
             stack.vertices[v, n] = 0.0 if infinite else 1.0
             rounded = any(Fraction(a) != b / largest for a, b in zip(x, exact, strict=True))
-            stack.vertices[v, n + 1] = 2 * U if rounded else 0.0
+            stack.vertices[v, n + 1] = 2 * n * U if rounded else 0.0
             stack.vertices[v, n + 2] = 1.0
             for side in sides:
                 k.put(stack.tight[v], side)
@@ -289,4 +290,4 @@ def _simplex_sides(n: int) -> list[Hyperplane]:
     reach = 900 // n
     normals = np.random.default_rng(0).integers(-reach, reach + 1, (n, n))
     normals[np.diag_indices(n)] = 1000
-    return [(*map(int, row), 0, 1) for row in (*normals, -normals.sum(axis=0))]
+    return [(*map(int, row), 0, 1000) for row in (*normals, -normals.sum(axis=0))]

@@ -8,9 +8,9 @@ if no third one is tight on all facets that both are tight on (the double descri
 Thrall 1953; Fukuda and Prodon 1996), which is a matter of bits.  The only decision is the sign of a hyperplane at a
 vertex.
 
-All of Rⁿ is a simplex {s_i·x + R ≥ 0} with R a symbolic infinitely large number: every piece then has vertices.  Those
-on its sides are at infinity: w = 0, x the direction, which is what floats know of them; floats decide the sign of a
-hyperplane there where its leading coefficient a·x is certainly not 0, and exact arithmetic the rest.
+All of Rⁿ is a simplex {s_i·x + 1000 R ≥ 0} with R a symbolic infinitely large number: every piece then has vertices.
+Those on its sides are at infinity: w = 0, x the direction, which is what floats know of them; floats decide the sign of
+a hyperplane there where its leading coefficient a·x is certainly not 0, and exact arithmetic the rest.
 
 A new vertex is interpolated between its neighbours, and its radius grows with the angle of the edge and the cut; one
 that has become too wide is solved anew from its hyperplanes, with a bound from an approximate inverse (``refine``).
@@ -108,12 +108,12 @@ from regioncount.kernels.predicates import (
     quotient_range,
     scaled_radius,
     solution_radius,
-    space_bound,
+    space_noise,
 )  # fmt: skip
 
 VERTEX_AT, FACET_AT, N_FACETS = range(3)  # columns of Stack.place
 INFINITE = 1  # T_I of a side of the domain (T_BLOCK −1) that is at infinity
-TOO_WIDE = 1e-9  # a vertex with a larger radius is solved anew at once
+TOO_WIDE = 1e-6  # a vertex with a larger radius is solved anew at once
 NAME = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a sum of keys that name a vertex
 
 
@@ -154,7 +154,7 @@ class Work(NamedTuple):
     bits; of the facets of a child, their vertices ``count`` and new number ``name`` (64 W,); simple and below (P,), of
     vertices.  For ``refine``: rows
     (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order, inverse (n, 2n), solution
-    (n,).
+    and residual (n,).
     """
 
     plane: np.ndarray
@@ -171,6 +171,7 @@ class Work(NamedTuple):
     column: np.ndarray
     inverse: np.ndarray
     solution: np.ndarray
+    residual: np.ndarray
 
 
 @inlined
@@ -223,12 +224,12 @@ def unit_plane(prog, work, roots, b, unit, i, j):
 
 
 @inlined
-def plane_size(plane):
-    """Sum of the absolute coefficients."""
+def plane_norm(plane):
+    """Upper bound of the 2-norm of the coefficients."""
     total = 0.0
     for d in range(plane.shape[0] - 1):
-        total += abs(plane[d])
-    return total
+        total += plane[d] * plane[d]
+    return 1.001 * np.sqrt(total)
 
 
 @inlined
@@ -248,20 +249,21 @@ def plane_signs(run, work, stack, f, unit, i, j, key):
     """
     plane = work.plane
     last = plane.shape[0] - 1
-    size = plane_size(plane)
+    norm = plane_norm(plane)
+    noise = space_noise(norm, plane[last], last)
     start = stack.place[f, VERTEX_AT]
     known = True
     for v in range(stack.info[f, CORNERS]):
         vertex = stack.vertices[start + v]
         z = value_at(plane, vertex)
-        bound = space_bound(size, plane[last], vertex[last], last)
+        bound = noise + norm * vertex[last]
         s = decide(z, bound)
         if s == UNDECIDED:
             s = lookup(run.table, stack.keys[start + v] & NAME, key)
         if s == UNDECIDED and vertex[last + 1] == 0.0 and plane[last] < HUGE:
             refine(work, stack, f, start + v)
             z = value_at(plane, vertex)
-            bound = space_bound(size, plane[last], vertex[last], last)
+            bound = noise + norm * vertex[last]
             s = decide(z, bound)
         if s == UNDECIDED:
             known = False
@@ -281,7 +283,7 @@ def gather(work, stack, f, at, mask):
     """Copy the hyperplanes of the facets in ``mask`` to work.rows, as equations of vertex ``at`` of the pool; their
     number.
 
-    At infinity the last coordinate stands for R: a side s·x + R has it, any other hyperplane does not.
+    At infinity the last coordinate stands for R: a side has it, any other hyperplane does not.
     """
     n = stack.vertices.shape[1] - 3
     infinite = stack.vertices[at, n] == 0.0
@@ -344,6 +346,21 @@ def independent(work, m):
     return True
 
 
+@inlined
+def choose_all(work, vertex):
+    """:func:`independent` of n rows: all of them; the vertex's greatest coordinate, as far as it is known, is free."""
+    n = work.solution.shape[0]
+    best = n
+    for d in range(n + 1):
+        work.column[d] = d
+        if abs(vertex[d]) > abs(vertex[best]):
+            best = d
+    work.column[best], work.column[n] = n, best
+    for r in range(n):
+        work.chosen[r] = r
+    return True
+
+
 @njit
 def invert(work):
     """Invert the chosen rows without the free column: work.inverse[:, n:], by Gauss-Jordan elimination."""
@@ -381,7 +398,7 @@ def solve(work, stack, at, m):
     |C| |residual| / (1 − ‖I − C M‖) of it (Rump, Verification methods, Acta Numerica 19, 2010, §10).
     """
     n = work.solution.shape[0]
-    if m < n or not independent(work, m) or not invert(work):
+    if m < n or not (choose_all(work, stack.vertices[at]) if m == n else independent(work, m)) or not invert(work):
         return False
     free = work.column[n]
     y = work.solution
@@ -392,10 +409,17 @@ def solve(work, stack, at, m):
     reach = 1.0
     for d in range(n):
         reach = max(reach, abs(y[d]))
+    for r in range(n):
+        rest = work.rows[work.chosen[r], free]
+        size = abs(rest)
+        for e in range(n):
+            term = work.rows[work.chosen[r], work.column[e]] * y[e]
+            rest += term
+            size += abs(term)
+        work.residual[r] = abs(rest) + (n + 3) * U * size + work.rows[work.chosen[r], n + 1] * reach
     defect = 0.0
     off = 0.0
     for d in range(n):
-        row = 0.0
         moved = 0.0
         for e in range(n):
             entry = 0.0
@@ -404,19 +428,12 @@ def solve(work, stack, at, m):
                 term = work.inverse[d, n + r] * work.rows[work.chosen[r], work.column[e]]
                 entry += term
                 size += abs(term)
-            row += abs(entry - (1.0 if d == e else 0.0)) + (n + 2) * U * size
+            entry = abs(entry - (1.0 if d == e else 0.0)) + (n + 2) * U * size
+            defect += entry * entry
         for r in range(n):
-            rest = work.rows[work.chosen[r], free]
-            size = abs(rest)
-            for e in range(n):
-                term = work.rows[work.chosen[r], work.column[e]] * y[e]
-                rest += term
-                size += abs(term)
-            residual = abs(rest) + (n + 3) * U * size + work.rows[work.chosen[r], n + 1] * reach
-            moved += abs(work.inverse[d, n + r]) * residual
-        defect = max(defect, row)
-        off = max(off, moved)
-    radius = solution_radius(off, defect, reach)
+            moved += abs(work.inverse[d, n + r]) * work.residual[r]
+        off += moved * moved
+    radius = solution_radius(np.sqrt(off), np.sqrt(defect), reach, n)
     infinite = stack.vertices[at, n] == 0.0
     weight = 1.0
     for d in range(n):
@@ -436,7 +453,7 @@ def solve(work, stack, at, m):
         for d in range(n):
             vertex[d] /= largest
         vertex[n] = 0.0
-        radius = 1.01 * radius / largest + 2.0 * U
+        radius = scaled_radius(radius, largest)
     vertex[n + 1] = radius
     return True
 
@@ -472,9 +489,9 @@ def cross(work, stack, f, u, v, at, key):
     for d in range(n + 1):
         step = b[d] - a[d]
         vertex[d] = a[d] + part * step
-        gap = max(gap, abs(step))
+        gap += step * step
         size = max(size, abs(vertex[d]))
-    radius = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u] + work.bound[v], gap)
+    radius = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u], work.bound[v], np.sqrt(gap), n + 1)
     if size < 0.25:
         radius = scaled_radius(radius, size)
         for d in range(n + 1):
@@ -767,9 +784,10 @@ def outcomes(prog, run, stack, roots, f, b, widest):
     for d in range(dims + 1):
         row = m[d]
         for i in range(n):
-            z[i] += abs(row[i])
+            z[i] += row[i] * row[i]
     for i in range(n):
-        bound = space_bound(z[i], m[dims + 1, i], widest, dims + 1)
+        norm = 1.001 * np.sqrt(z[i])
+        bound = space_noise(norm, m[dims + 1, i], dims + 1) + norm * widest
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
         down = (high[i] < -bound) & finite
@@ -800,7 +818,8 @@ def plane_range(work, stack, f, widest):
         z = value_at(plane, stack.vertices[start + v])
         low = z if z < low else low
         high = z if z > high else high
-    bound = space_bound(plane_size(plane), plane[last], widest, last)
+    norm = plane_norm(plane)
+    bound = space_noise(norm, plane[last], last) + norm * widest
     p = decide(low, bound)
     q = decide(high, bound)
     if p == 1:
@@ -1179,18 +1198,6 @@ def emit(run, work, stack, roots, leaves, f):
 
 
 @inlined
-def side_of(column, error, vertex):
-    """Sign, as floats know it, of a hyperplane given by a column of a map at a vertex."""
-    n = vertex.shape[0] - 3
-    z = 0.0
-    size = 0.0
-    for d in range(n + 1):
-        z += column[d] * vertex[d]
-        size += abs(column[d])
-    return decide(z, space_bound(size, error, vertex[n + 1], n + 1))
-
-
-@inlined
 def count_leaves(prog, stack, roots, f):
     """How many leaves frame f of the last block has, with one or two open units, where that needs no cut; 0 otherwise.
 
@@ -1203,14 +1210,24 @@ def count_leaves(prog, stack, roots, f):
     if prog.units[stack.info[f, N_INFO + 1], KIND] != BIT:
         return 0
     m = roots.map[stack.info[f, BLOCK]]
+    last = m.shape[0] - 1
     p = prog.units[stack.info[f, N_INFO], FIRST_VALUE]
     q = prog.units[stack.info[f, N_INFO + 1], FIRST_VALUE]
-    last = m.shape[0] - 1
+    norm_p = norm_q = 0.0
+    for d in range(last):
+        norm_p += m[d, p] * m[d, p]
+        norm_q += m[d, q] * m[d, q]
+    norm_p, norm_q = 1.001 * np.sqrt(norm_p), 1.001 * np.sqrt(norm_q)
+    noise_p, noise_q = space_noise(norm_p, m[last, p], last), space_noise(norm_q, m[last, q], last)
     seen = 0
     for v in range(stack.info[f, CORNERS]):
         vertex = stack.vertices[stack.place[f, VERTEX_AT] + v]
-        s = side_of(m[:, p], m[last, p], vertex)
-        t = side_of(m[:, q], m[last, q], vertex)
+        y = z = 0.0
+        for d in range(last):
+            y += m[d, p] * vertex[d]
+            z += m[d, q] * vertex[d]
+        s = decide(y, noise_p + norm_p * vertex[last])
+        t = decide(z, noise_q + norm_q * vertex[last])
         if s != UNDECIDED and t != UNDECIDED:
             seen |= 1 << ((s > 0) + 2 * (t > 0))
             if seen == 15:
