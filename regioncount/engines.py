@@ -80,7 +80,7 @@ class Window:
             distance = np.abs(c) / np.hypot(a, b)
         distance = distance[np.isfinite(distance) & (distance > 0)]
         power = math.frexp(float(np.median(distance)))[1] + 1 if len(distance) else 0
-        return cls(unit.centre, (Fraction(2) ** power,) * 2)
+        return cls(unit.centre, (Fraction(2) ** min(max(power, -900), 900),) * 2)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""

@@ -336,6 +336,21 @@ def test_verify_sees_what_lies_outside(tmp_path):
     assert right.count("activation") == 7 and verify(right)["pieces"] == 7
 
 
+def test_places_beyond_floats():
+    """Counts need no coordinates; partitions do."""
+    rows = [(1, 0, 0), (1, f"1/{1 << 700}", 0), (1, 2, f"{1 << 1010}"), (0, f"1/{1 << 900}", -1)]
+    network = network_from_dict(lines(rows))
+    assert rc.count(network, ALL).counts == {"activation": 11} == rc.count(network, ALL, exact=True).counts
+    with pytest.raises(InputError, match=r"domain: expected all corners within 2\^1000 of 0 on the whole plane"):
+        rc.subdivide(network, ALL)
+    for power in (900, -900):
+        scale = Fraction(2) ** power
+        rows = [(1, 0, 0), (0, 1, 0), (1, 1, str(-scale))]
+        partition = rc.subdivide(network_from_dict(lines(rows)), ALL)
+        assert partition.count("activation") == 7 and partition.bounded.sum() == 1
+        partition.check_invariants()
+
+
 def test_hidden_choices():
     """Scores that are products of two numbers are made affine: their cells are polygons."""
     rng = Random(5)
