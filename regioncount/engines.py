@@ -503,8 +503,8 @@ class Outcome:
 def polygon_run(
     lowered: Lowered, domain: Box | Polygon | Plane, emit: bool, max_pieces: int | None, exact: bool = False
 ) -> Outcome:
-    """Subdivide a convex polygon or the plane; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no
-    floats.
+    """Subdivide a convex polygon or the plane; ``emit`` keeps the pieces, otherwise they are only counted; ``exact``
+    trusts no floats.
 
     Raises
     ------
@@ -538,7 +538,7 @@ class PolygonRun:
         self.judge: Any
         if isinstance(domain, Plane):
             self.window = Window.of_plane(lowered)
-            corners = list(CORNERS_OF_SQUARE)  # directions here: corners at infinity
+            corners: list[tuple[Fraction, ...]] = list(CORNERS_OF_SQUARE)  # directions: they are at infinity
             self.judge = WholePlaneJudge(lowered, self.window)
         else:
             self.window = Window.around(domain.vertices, shear)

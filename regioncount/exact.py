@@ -416,7 +416,7 @@ def far_crossing(first: FarLine, second: FarLine) -> FarPoint:
 
 
 def sign_far(line: Line, point: FarPoint) -> int:
-    """Return the sign of ax + by + c at a point of :func:`far_crossing` with w > 0: of the part with R, or else without.
+    """Return the sign of ax + by + c at a point of `far_crossing` with w > 0: of the part with R, or else without.
 
     >>> sign_far((1, -2, 4), (2, 1, 0, 3, 2)), sign_far((1, -1, 0), (2, 1, 0, 3, 2))
     (1, 1)

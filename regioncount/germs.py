@@ -32,7 +32,7 @@ from regioncount.lowering import BIT, SET, Composer, score_form
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from regioncount.lowering import Lowered
+    from regioncount.lowering import Integers, Lowered
 
 MOST, LEAST = 1000, -900  # of the exponent of S
 
@@ -120,3 +120,32 @@ def _exponent(x: Real) -> int:
         if scaled:  # scaled <= x 2^bits < scaled + 1 <= 2^k
             return scaled.bit_length() - bits
         bits = 2 * bits + 64
+
+
+def last_change(composer: Composer, start: int, pre: Integers, denominator: int) -> Real:
+    """The last t > 0 at which a choice can change along a ray, 0 if none does; by the claim of the module header.
+
+    Parameters
+    ----------
+    composer : Composer
+    start : int
+        The first block whose choices may change.
+    pre : ndarray of int (2, n)
+        The map of its ``pre`` along the ray, slopes and constants in t, over ``denominator``.
+    """
+    last: Real = Fraction(0)
+    for index, block in enumerate(composer.lowered.blocks[start:], start):
+        choice = np.zeros(block.last_column - block.first_column, dtype=np.uint8)
+        for unit in block.units:
+            columns = [column - block.first_column for column in unit.columns]
+            if unit.kind == BIT:
+                form = score_form(pre, unit, 0)
+                choice[columns[0]] = tuple(reversed(form)) > (0, 0, 0)
+                last = _later(last, [form])
+            elif unit.kind == SET:
+                won, differences = germ([score_form(pre, unit, i) for i in range(len(unit.values))])
+                choice[[columns[i] for i in won]] = 1
+                last = _later(last, differences)
+        if index + 1 < len(composer.lowered.blocks):
+            pre, denominator = composer.advance(index, pre, denominator, choice)
+    return last

@@ -15,17 +15,20 @@ a partition of the plane is one of a box, with the same pieces, facets and verti
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from regioncount.adjacency import Outline
 from regioncount.engines import PlaneJudge, Window
-from regioncount.exact import Line, crossing
+from regioncount.exact import FarLine, Line, crossing, far_crossing
 
 if TYPE_CHECKING:
     from regioncount.engines import PlanePieces
+    from regioncount.partition import Partition
 
 U = 2.0**-53
 SQUARE: list[Line] = [(0, 1, 1), (-1, 0, 1), (0, -1, 1), (1, 0, 1)]  # sides of [-1, 1]²: lower, right, upper, left
@@ -120,3 +123,58 @@ class Far:
             along, sign = END[side]
             out[v, along], out[v, 1 - along], out[v, 2] = sign, float(m + q / size), 2 * U
         return out
+
+    def outputs(self, piece: int) -> Fraction:
+        """:meth:`need` of the ties between outputs that can be greatest on an unbounded piece."""
+        edges = range(int(self.pieces.offsets[piece]), int(self.pieces.offsets[piece + 1]))
+        lines: list[FarLine] = []
+        for edge in edges:
+            a, b, c = self._line(edge)
+            side = self.pieces.tags[edge, 0] < 0
+            lines.append((a, b, 0, 1) if side else (a, b, c, 0))
+        corners = [far_crossing(lines[i - 1], line) for i, line in enumerate(lines)]
+        numerators = self.judge.composer.output(self.pieces.patterns[piece])[0]
+        forms: list[Line] = sorted({(int(a), int(b), int(c)) for a, b, c in numerators.T})
+        values = [[(a * X + b * Y, a * x + b * y + c * w) for X, Y, x, y, w in corners] for a, b, c in forms]
+        best = [max(range(len(forms)), key=lambda k, i=i: values[k][i]) for i in range(len(corners))]  # type: ignore[misc]
+        left = [
+            form
+            for form, own in zip(forms, values, strict=True)
+            if not any(all(v < u for v, u in zip(own, values[k], strict=True)) for k in set(best))
+        ]
+        need = Fraction(0)
+        borders = [line[:3] for line in lines if not line[3]]
+        for i, (a, b, c) in enumerate(left):
+            ties = [(a - d, b - e, c - f) for d, e, f in left[i + 1 :]]
+            ties = [tie for tie in ties if tie[0] or tie[1]]
+            for found in (map(_ends, ties), _crossings(ties, borders), _crossings(ties, ties)):
+                need = max(need, max(found, default=need))
+        return need
+
+
+def widened(partition: Partition, window: Window) -> tuple[Any, Window]:
+    """The source of a partition of the plane on a square so large that also ties between outputs only go on outside of
+    it, and its window; ``window`` is that of the partition.
+    """
+    source = partition._source
+    far = Far(source.pieces, source.judge)
+    need = max(map(far.outputs, np.flatnonzero(~partition.bounded).tolist()))
+    pieces, judge, window = realised(source.pieces, source.judge, window, need)
+    return replace(source, pieces=pieces, judge=judge, outline=Outline(pieces, judge)), window
+
+
+def _ends(line: Line) -> Fraction:
+    """A square larger than [−s, s]² has the ends of a line on the sides, or at the corners, where they are for ever."""
+    a, b, c = line
+    if abs(a) == abs(b):
+        return Fraction(abs(c), 2 * abs(a))
+    return Fraction(abs(c), abs(abs(a) - abs(b)))
+
+
+def _crossings(lines: list[Line], others: list[Line]) -> Iterator[Fraction]:
+    """Half the side of the square through each crossing of lines with others."""
+    for line in lines:
+        for other in others:
+            x, y, w = crossing(line, other)
+            if w:
+                yield Fraction(max(abs(x), abs(y)), w)

@@ -12,6 +12,7 @@ stores the verdict and calls again.  Keys of verdicts are made from the *lines* 
 that is asked about, so they are the same after re-entry.  The kernel can be started on any stack: a whole domain, or
 one frame of another run.
 
+The whole plane is a square whose four sides are the line at infinity (engines.WholePlaneJudge); corners have weights.
 A pattern is one piece, unless it has hidden columns (lowering): then visible patterns are told apart by fingerprints.
 """
 
@@ -71,7 +72,6 @@ from regioncount.kernels.predicates import (
     stage_errors,
     store,
     value_bound,
-    weight_radius,
 )  # fmt: skip
 
 # CONIC: a score of the top frame is quadratic
@@ -105,8 +105,9 @@ SIGN, ALIVE, MADE, DECIDED = range(4)  # rows of Run.scratch
 
 
 class Stack(NamedTuple):
-    """Frames: edges (F, V, 8) x, y, radius of corner v, then a, b, c, k of the edge that leaves it, then the weight w of
-    the corner (x/w, y/w): 1 on bounded domains, 0 at infinity; tags (F, V, 6) of the edge; info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns).
+    """Frames: edges (F, V, 8) x, y, radius of corner v, then a, b, c, k of the edge that leaves it, then the weight w
+    of the corner (x/w, y/w), 1 on bounded domains, 0 at infinity; tags (F, V, 6) of the edge; info (F, 4 + U) with the
+    open units; map (F, 3, N) for the next block; pattern (F, n_columns).
     """
 
     edges: np.ndarray
@@ -147,7 +148,9 @@ class Run(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: corners (x, y, radius, weight) and tags one after the other, sizes, patterns, output maps and their errors."""
+    """Finished pieces: corners (x, y, radius, weight) and tags one after the other, sizes, patterns, output maps and
+    their errors.
+    """
 
     corners: np.ndarray
     tags: np.ndarray
@@ -211,7 +214,7 @@ def float_signs(run, stack, f, a, b, c, error):
     known = True
     for v in range(stack.info[f, CORNERS]):
         x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
-        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r, weight_radius(w, r)))
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         run.scratch[SIGN, v] = s
         known = known and s != UNDECIDED
     return known
@@ -228,7 +231,7 @@ def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
     known = True
     for v in range(n):
         x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
-        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r, weight_radius(w, r)))
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         if s == UNDECIDED:
             where = corner_key(stack.tags, f, v, n)
             s = lookup(run.table, where, key)
@@ -494,7 +497,7 @@ def enter_block(prog, run, stack, roots, f):
 
 
 @inlined
-def outcomes(prog, run, stack, roots, f, b, widest, deepest):
+def outcomes(prog, run, stack, roots, f, b, widest):
     """For every coordinate of the root map of block b, how its sign lies on frame f, into run.range[2].
 
     1 positive at all corners, −1 negative at all, 2 both for certain, 3 open; all coordinates at once, in vector
@@ -523,7 +526,7 @@ def outcomes(prog, run, stack, roots, f, b, widest, deepest):
                 high[i] = z if z > high[i] else high[i]
     code = run.range[2]
     for i in range(n):
-        bound = value_bound(m0[i], m1[i], m2[i], m3[i], widest, deepest)
+        bound = value_bound(m0[i], m1[i], m2[i], m3[i], widest)
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
         down = (high[i] < -bound) & finite
@@ -532,7 +535,7 @@ def outcomes(prog, run, stack, roots, f, b, widest, deepest):
 
 
 @inlined
-def bit_outcome(stack, m, f, col, widest, deepest):
+def bit_outcome(stack, m, f, col, widest):
     """What :func:`outcomes` says, for coordinate ``col`` of the map m alone."""
     a, b, c = m[0, col], m[1, col], m[2, col]
     low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c * stack.edges[f, 0, WEIGHT]
@@ -541,7 +544,7 @@ def bit_outcome(stack, m, f, col, widest, deepest):
         z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c * stack.edges[f, v, WEIGHT]
         low = z if z < low else low
         high = z if z > high else high
-    bound = value_bound(a, b, c, m[3, col], widest, deepest)
+    bound = value_bound(a, b, c, m[3, col], widest)
     p = decide(low, bound)
     q = decide(high, bound)
     if p == 1:
@@ -604,7 +607,7 @@ def reduce_set(prog, run, stack, roots, f, unit):
     alive = run.scratch[ALIVE]
     for i in range(count):
         alive[i] = 1
-    widest, deepest = widest_radius(stack, f)
+    widest = widest_radius(stack, f)
     asked = False
     for certain in range(2):  # first what floats can tell, so that fewer questions are asked
         for i in range(count):
@@ -614,8 +617,7 @@ def reduce_set(prog, run, stack, roots, f, unit):
                 a = s[0, at + i] - s[0, at + j]
                 e = s[1, at + i] - s[1, at + j]
                 c = s[2, at + i] - s[2, at + j]
-                error = roots.score[b, 3, at + i] + roots.score[b, 3, at + j]
-                bound = value_bound(a, e, c, error, widest, deepest)
+                bound = value_bound(a, e, c, roots.score[b, 3, at + i] + roots.score[b, 3, at + j], widest)
                 low = np.inf
                 high = -np.inf
                 for v in range(n):
@@ -668,14 +670,11 @@ def settle_pair(prog, run, stack, roots, f, unit, i, j):
 
 @inlined
 def widest_radius(stack, f):
-    """The largest radius of a corner of frame f, and of the weight of one."""
+    """The largest radius of a corner of frame f."""
     widest = 0.0
-    deepest = 0.0
     for v in range(stack.info[f, CORNERS]):
-        r = stack.edges[f, v, 2]
-        widest = max(widest, r)
-        deepest = max(deepest, weight_radius(stack.edges[f, v, WEIGHT], r))
-    return widest, deepest
+        widest = max(widest, stack.edges[f, v, 2])
+    return widest
 
 
 @inlined
@@ -717,11 +716,11 @@ def filter_open(prog, run, stack, roots, f, fresh):
     """
     b = stack.info[f, BLOCK]
     m = roots.map[b]
-    widest, deepest = widest_radius(stack, f)
+    widest = widest_radius(stack, f)
     decided = 0
     run.state[N_FLOATS] += prog.blocks[b, N_CHOOSE] if fresh else stack.info[f, N_OPEN]
     if fresh:
-        outcomes(prog, run, stack, roots, f, b, widest, deepest)
+        outcomes(prog, run, stack, roots, f, b, widest)
         if prog.blocks[b, PLAIN]:
             decided = open_bits(prog, run, stack, f, b)
         else:
@@ -733,7 +732,7 @@ def filter_open(prog, run, stack, roots, f, fresh):
         unit = stack.info[f, N_INFO + at]
         if prog.units[unit, KIND] == BIT:
             col = prog.units[unit, FIRST_VALUE]
-            s = np.int64(run.range[2, col]) if fresh else bit_outcome(stack, m, f, col, widest, deepest)
+            s = np.int64(run.range[2, col]) if fresh else bit_outcome(stack, m, f, col, widest)
             if s == 3:
                 s = settle_bit(prog, run, stack, roots, f, unit)
             if s == 1 or s == -1:
@@ -1100,16 +1099,14 @@ def count_two(prog, run, stack, roots, f):
     last = stack.edges[f, n - 1]
     z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p] * last[WEIGHT]
     w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q] * last[WEIGHT]
-    deep = weight_radius(last[WEIGHT], last[2])
-    e0 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], last[2], deep)
-    d0 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], last[2], deep)
+    e0 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], last[2])
+    d0 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], last[2])
     for v in range(n):
         corner = stack.edges[f, v]
         z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p] * corner[WEIGHT]
         w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q] * corner[WEIGHT]
-        deep = weight_radius(corner[WEIGHT], corner[2])
-        e1 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], corner[2], deep)
-        d1 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], corner[2], deep)
+        e1 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], corner[2])
+        d1 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], corner[2])
         s = decide(z1, e1)
         t = decide(w1, d1)
         if s == UNDECIDED or t == UNDECIDED:

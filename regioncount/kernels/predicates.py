@@ -11,7 +11,7 @@ and Stability of Numerical Algorithms, 2nd ed., §3.5: any order of summation; t
 rounded rationals), and as a whole σ(W) e_k + γ ‖W‖_F ‖h_k‖.  A vertex carries a radius: the crossing of lines L1, L2
 (unit normals, value errors k1, k2) lies within (|L1(v)| + k1 + |L2(v)| + k2) / |sin of their angle| of the computed v
 (Cramer's rule).  On the whole plane vertices are homogeneous, (x, y, w) of max-norm 1, w = 0 at infinity, and lines
-are vectors of R³ (docs/numerics.md §5): the same bound, with their angle in R³, is that of v from a positive multiple
+are vectors of R³ (docs/numerics.md §4): the same bound, with their angle in R³, is that of v from a positive multiple
 of the true crossing.  Bounds hold since |x|, |y|, |w| ≤ 1; at infinity a float tells the leading coefficient's sign.
 """
 
@@ -149,18 +149,11 @@ def product_error(e, norm_q, norm_k, width):
 
 
 @inlined
-def value_bound(a, b, c, error, radius, weight_radius):
+def value_bound(a, b, c, error, radius):
     """Bound on the error of ax + by + cw, whose coefficients are known up to ``error``, at a point (x, y, w) known up
-    to ``radius`` in x and y and ``weight_radius`` in w.
+    to ``radius`` in each coordinate (w is 1 on bounded domains).
     """
-    scale = abs(a) + abs(b)
-    return 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY + scale * radius + abs(c) * weight_radius
-
-
-@inlined
-def weight_radius(w, radius):
-    """The radius of the weight of a corner: 0 and 1 are exact."""
-    return radius if 0.0 < w < 1.0 else 0.0
+    return 2.0 * error + (abs(a) + abs(b) + abs(c)) * (4.0 * U + radius) + TINY
 
 
 @inlined
