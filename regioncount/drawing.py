@@ -164,7 +164,7 @@ def _coloured(n: int, pairs: np.ndarray, number: int) -> np.ndarray:
 def bounds(partition: Partition) -> Window:
     """The window that holds the whole domain; of the whole line or plane a view of its breakpoints or vertices.
 
-    That is ``geometry.extent`` around all of them, or the central 95 % where a few are far away.
+    That is ``geometry.extent`` around all of them, or the central 90 % where a few are far away.
     """
     if not partition.domain.bounded:
         from regioncount.geometry import extent

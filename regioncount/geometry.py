@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 FLAT = 1e-4  # how far an arc may be from its polyline, in parts of the domain's width and height
 DEPTH = 12  # an arc has at most 2 ** 12 parts, before those that would cross others are halved
 ROUNDS = 60  # of halving such parts
-CENTRAL = 0.95  # the part of the vertices that a view of an unbounded partition shows if it is FAR smaller than all
-FAR = 5.0
+CENTRAL = 0.9  # the part of the vertices that a view of an unbounded partition shows if it is FAR times smaller than all
+FAR = 2.0
 MARGIN = 0.25  # of a view around vertices, in parts of their extent
 SAME_PATTERN = ("activation", "cells")  # definitions whose regions have one activation pattern
 
@@ -94,7 +94,7 @@ def extent(partition: Partition, central: bool = False) -> tuple[float, ...]:
     ----------
     partition : Partition
     central : bool
-        Around the central 95 % of the vertices along each axis, if that is less than a fifth of all in size.
+        Around the central 90 % of the vertices along each axis, if that is less than half of all in size.
 
     Returns
     -------
