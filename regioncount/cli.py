@@ -103,11 +103,11 @@ def _fail(message: str) -> int:
 
 
 def _attach_domain(words: list[str]) -> list[str]:
-    """Turn `--domain -1:1` into `--domain=-1:1`; argparse takes the value for an option."""
+    """Turn `--domain -1:1` into `--domain=-1:1`, and so `--window`; argparse takes the value for an option."""
     for i in range(len(words) - 1):
-        if words[i] == "--domain" and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
-            words[i : i + 2] = [f"--domain={words[i + 1]}"]
-            break
+        if words[i] in ("--domain", "--window") and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
+            words[i : i + 2] = [f"{words[i]}={words[i + 1]}"]
+            return _attach_domain(words)
     return words
 
 
@@ -136,7 +136,8 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("network", help="network file, .json or .safetensors")
     count.add_argument(
         "--domain",
-        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon); default: the file's own",
+        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon), all (the whole line or plane), or slice:FILE "
+        "(a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
     )
     count.add_argument("--method", choices=("auto", "interval", "polygon", "conic", "grid"), default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
@@ -188,6 +189,9 @@ def _parser() -> argparse.ArgumentParser:
     figure.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=DRAWINGS)
     figure.add_argument(
         "--color-by", default="linear", metavar="WHAT", help=f"{names}, or value, value:k (output k); default: linear"
+    )
+    figure.add_argument(
+        "--window", metavar="A:B,C:D", help="the part to draw, of a graph also A:B; default: all that can be seen"
     )
     figure.add_argument("--boundary", action="store_true", help="also draw the decision boundary")
     figure.add_argument("--width", metavar="W", help=WIDTH_HELP)
@@ -269,6 +273,9 @@ def _count(arguments: argparse.Namespace) -> int:
     else:
         result, note = _count_and_save(network, arguments, options), ""
     report = _report(arguments.network, result, note)
+    text = str(network.domain if arguments.domain is None else arguments.domain).strip()
+    if text.startswith("slice:"):
+        report["domain"] = text  # its numbers are in the file
     if arguments.json:
         import json
 
@@ -295,15 +302,18 @@ def _count_and_save(network: Network, arguments: argparse.Namespace, options: di
     return result
 
 
-def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
-    """The network and the domain that was given; None is the network's own."""
+def _load(arguments: argparse.Namespace) -> tuple[Network, Domain]:
+    """The network and the domain that was given, or else its own."""
     from regioncount import files
-    from regioncount.domain import parse_domain
+    from regioncount.network import Network
 
     network = files.load(arguments.network)
-    if arguments.domain is None and network.domain is None:
+    if not isinstance(network, Network):
+        raise InputError(f"{arguments.network}: expected a network file, got a partition")
+    text = network.domain if arguments.domain is None else arguments.domain
+    if text is None:
         raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
-    return network, None if arguments.domain is None else parse_domain(arguments.domain)
+    return network, files.read_domain(text, network.input_dim)
 
 
 def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **options: Any) -> tuple[CountResult, str]:
@@ -587,26 +597,39 @@ def _figure(arguments: argparse.Namespace) -> int:
 
     with located("argument --color-by: "):
         shade = drawing.shade(network, arguments.color_by)
+    window = None if arguments.window is None else _window(arguments.window, domain)
     limit = {} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}
     partition = subdivide(network, domain, **limit)
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
 
         figures.write_figure(
-            figures.partition_figure(partition, arguments.color_by, arguments.boundary), arguments.output
+            figures.partition_figure(partition, arguments.color_by, arguments.boundary, window), arguments.output
         )
     else:
         from regioncount import paper
 
         width = arguments.width or "single"
         paper.write_figure(
-            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width), arguments.output
+            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width, window), arguments.output
         )
     print(f"{arguments.output}: {drawing.headline(partition, shade.definition)[0]}; {drawing.footing(partition)}")
     if arguments.boundary:
         boundary = partition.decision_boundary()
         print(", ".join(drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)))
     return 0
+
+
+def _window(text: str, domain: Domain) -> tuple[float, ...]:
+    """The part to draw: low:high of x and y, on the line perhaps of x alone."""
+    from regioncount.domain import Box, Interval, Slice, parse_domain
+
+    dim = domain.parameters if isinstance(domain, Slice) else domain.dim
+    with located("argument --window: "):
+        box = parse_domain(text, 2)
+        if not (isinstance(box, Box) and box.dim == 2 or isinstance(box, Interval) and dim == 1):
+            raise InputError(f"expected a:b,c:d{', or a:b of a graph' if dim == 1 else ''}, got {text!r}")
+    return tuple(x for pair in zip(*box.bounds, strict=True) for x in pair)
 
 
 # --- app

@@ -249,8 +249,10 @@ def test_the_graph_on_the_line_has_its_pieces_and_gaps() -> None:
     assert drawn == [([-1, -0.5, 0], [4, 4.5, 5]), ([0, 0.5, 1], [0, 0.5, 1])]
     assert len({trace.line.color for trace in pieces}) == 2
     assert figure.layout.yaxis.title.text == "output 0"
-    with pytest.raises(InputError, match="window: expected for a partition of the plane"):
-        figures.partition_figure(partition, window=(0, 1, 0, 1))
+    part = figures.partition_figure(partition, window=(0.5, 1, 0, 2))
+    drawn = [trace for trace in part.data if trace.mode == "lines" and trace.hovertemplate]
+    assert [list(trace.x[:3]) for trace in drawn] == [[0.5, 0.75, 1]]
+    assert (part.layout.xaxis.range, part.layout.yaxis.range) == ((0.5, 1), (0, 2))
 
 
 def test_a_graph_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
