@@ -601,7 +601,9 @@ def test_figures_of_a_window(network: str, name: str, capsys: pytest.CaptureFixt
     assert Path(name).stat().st_size > 1000
 
 
-@pytest.mark.parametrize("window", ["0:1", "1:0,0:1", "all", "0:1,0:1,0:1", "poly:0,0;1,0;0,1", "x", "slice:net.json", ""])
+@pytest.mark.parametrize(
+    "window", ["0:1", "1:0,0:1", "all", "0:1,0:1,0:1", "poly:0,0;1,0;0,1", "x", "slice:net.json", ""]
+)
 def test_windows_that_are_refused(network: str, window: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["figure", network, f"--window={window}", "-o", "a.html"]) == 2
     error = capsys.readouterr().err

@@ -314,11 +314,11 @@ def test_the_view_of_the_whole_plane_is_around_its_vertices() -> None:
     from regioncount import drawing, geometry
 
     partition = wedge()
-    assert geometry.extent(partition) == (-0.5, 4.5, -0.5, 4.5)
-    assert drawing.bounds(partition) == (-0.5, 4.5, -0.5, 4.5)
+    assert geometry.extent(partition) == pytest.approx((-0.5, 4.5, -0.5, 4.5))
+    assert drawing.bounds(partition) == geometry.extent(partition)
     assert drawing.footing(partition).startswith("7 pieces, 1 of them bounded, on the whole plane")
     figure = figures.partition_figure(partition)
-    assert (figure.layout.xaxis.range, figure.layout.yaxis.range) == ((-0.5, 4.5), (-0.5, 4.5))
+    assert (*figure.layout.xaxis.range, *figure.layout.yaxis.range) == drawing.bounds(partition)
     for rows, view in (
         ([], (-1, 1, -1, 1)),
         ([(1, 0, 0)], (-1, 1, -1, 1)),
@@ -336,12 +336,12 @@ def test_the_view_of_the_whole_plane_is_around_its_vertices() -> None:
 def test_a_few_far_vertices_do_not_shrink_the_view() -> None:
     from regioncount import drawing, geometry
 
-    rows = [(1, 0, -k) for k in range(12)] + [(0, 1, -k) for k in range(12)] + [("1/1000000", 1, "-1/2")]
+    rows = [(1, 0, -k) for k in range(25)] + [(0, 1, -k) for k in range(25)] + [("1/1000000", 1, "-1/2")]
     network = rc.from_layers([([[a, b] for a, b, _ in rows], [c for *_, c in rows]), "relu"])
     partition = rc.subdivide(network, "all")
     assert geometry.extent(partition)[1] > 1e5 or geometry.extent(partition)[0] < -1e5
     x0, x1, y0, y1 = drawing.bounds(partition)
-    assert x1 - x0 < 20 and y1 - y0 < 20
+    assert x1 - x0 < 40 and y1 - y0 < 40
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -368,9 +368,7 @@ def test_pieces_fill_every_window(seed: int) -> None:
         from regioncount.geometry import clipped
 
         corners, offsets = clipped(corners, offsets, window)
-        area = sum(
-            _area(corners[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True)
-        )
+        area = sum(_area(corners[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True))
         assert area == pytest.approx((x1 - x0) * (y1 - y0), rel=1e-9)
         points, _ = drawing.borders(partition, partition.labels("activation"), window)
         room = 1 + 1e-9
@@ -403,11 +401,11 @@ def test_geometry_of_the_whole_plane() -> None:
     from regioncount import geometry
 
     partition = wedge()
-    assert sorted(geometry.areas(partition).tolist()) == [8.0] + [np.inf] * 6
+    assert sorted(geometry.areas(partition).tolist()) == pytest.approx([8.0] + [np.inf] * 6)
     assert shapely.area(geometry.polygons(partition)).sum() == pytest.approx(25)
     features = geometry.geojson(partition)["features"]
-    assert [f["properties"]["area"] for f in features if f["properties"]["bounded"]] == [8.0]
+    assert [f["properties"]["area"] for f in features if f["properties"]["bounded"]] == pytest.approx([8])
     assert sum(not f["properties"]["bounded"] for f in features) == 6
     bounds = shapely.total_bounds(geometry.regions(partition, "linear"))
-    assert bounds.tolist() == [-0.5, -0.5, 4.5, 4.5]
+    assert bounds.tolist() == pytest.approx([-0.5, -0.5, 4.5, 4.5])
     assert json.dumps(features, allow_nan=False)

@@ -185,7 +185,7 @@ def test_windows_and_the_whole_plane(tmp_path: Path) -> None:
     ):
         figure = paper.partition_figure(rc.subdivide(network, domain), window=window)
         (axes,) = figure.axes
-        assert (*axes.get_xlim(), *axes.get_ylim()) == limits
+        assert (*axes.get_xlim(), *axes.get_ylim()) == pytest.approx(limits)
         paper.write_figure(figure, tmp_path / "figure.pdf")
     line = rc.subdivide(chooser(1, ([[1, 5], [0, 1]], [0, 0])), "all")
     (axes,) = paper.partition_figure(line, boundary=True, window=(-2, 3, 0, 1)).axes
