@@ -409,3 +409,17 @@ def test_geometry_of_the_whole_plane() -> None:
     bounds = shapely.total_bounds(geometry.regions(partition, "linear"))
     assert bounds.tolist() == pytest.approx([-0.5, -0.5, 4.5, 4.5])
     assert json.dumps(features, allow_nan=False)
+
+
+def test_rays_of_the_decision_boundary_reach_the_edge_of_every_window() -> None:
+    from regioncount import drawing
+
+    network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "abs"])  # |x| = |y|: four rays from the origin
+    partition = rc.subdivide(network, "all")
+    boundary = partition.decision_boundary()
+    for size in (1e-3, 1.0, 1e3 * partition.reach):
+        segments, jumps = drawing.boundary_segments(partition, boundary, (-size, size, -size, size))
+        assert (len(segments), len(jumps)) == (4, 0)
+        assert np.abs(segments).max(axis=(1, 2)) == pytest.approx([3 * size] * 4)
+        assert np.abs(np.abs(segments[:, :, 0]) - np.abs(segments[:, :, 1])).max() <= 1e-9 * size
+        figures.partition_figure(partition, boundary=True, window=(-size, size, -size, size))
