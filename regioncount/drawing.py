@@ -125,7 +125,7 @@ def boundary_segments(
         box = _wider(window)
         return _shortened(_longer(boundary, window), box), _shortened(jumps, box)
     values = graph(partition, 0, window)[:, :, 1]
-    heights = np.array([values.min(), values.max()])
+    heights = np.array([values.min(), values.max()]) if values.size else np.zeros(2)
     jumps = partition.breakpoints[boundary.jumps]
     low, high = (
         np.stack([np.repeat(x[:, None], 2, axis=1), np.broadcast_to(heights, (len(x), 2))], axis=2)
