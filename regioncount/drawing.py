@@ -119,15 +119,31 @@ def boundary_segments(
 ) -> tuple[np.ndarray, np.ndarray]:
     """The decision boundary and its jumps as segments (n, 2, 2); on the line vertical ones over the graph's height."""
     if partition.dim == 2:
-        return boundary.segments, partition.vertices[partition.facet_vertices[boundary.jumps]]
+        jumps = _vertices(partition, window)[partition.facet_vertices[boundary.jumps]]
+        if partition.domain.bounded:
+            return boundary.segments, jumps
+        box = _wider(window)
+        return _shortened(_longer(boundary, window), box), _shortened(jumps, box)
     values = graph(partition, 0, window)[:, :, 1]
-    heights = np.array([values.min(), values.max()])
+    heights = np.array([values.min(), values.max()]) if values.size else np.zeros(2)
     jumps = partition.breakpoints[boundary.jumps]
     low, high = (
         np.stack([np.repeat(x[:, None], 2, axis=1), np.broadcast_to(heights, (len(x), 2))], axis=2)
         for x in (boundary.segments[:, 0], jumps)
     )
     return low, high
+
+
+def _longer(boundary: DecisionBoundary, window: Window) -> np.ndarray:
+    """The segments of the whole plane, with ends at infinity outside of the wider window."""
+    out = boundary.segments.copy()
+    step = out[:, 1] - out[:, 0]
+    with np.errstate(invalid="ignore"):
+        step *= 4 * max(map(abs, _wider(window))) / np.hypot(*step.T)[:, None]
+    for end, way in ((0, -1), (1, 1)):
+        rays = boundary.rays[:, end]
+        out[rays, end] += way * step[rays]
+    return out
 
 
 def region_colours(partition: Partition, definition: str) -> np.ndarray:

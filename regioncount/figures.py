@@ -195,16 +195,17 @@ def _plane_traces(
     if len(pieces) <= CELLS:
         width = 1.0 if len(pieces) <= 500 else 0.5
         edges = _broken(*drawing.borders(partition, labels, view, pieces))
-        traces.append(
-            go.Scatter(
-                x=edges[:, 0],
-                y=edges[:, 1],
-                mode="lines",
-                line={"color": "#222", "width": width, "simplify": False},
-                hoverinfo="skip",
-                showlegend=False,
-            )  # fmt: skip
-        )
+        if len(edges):  # the whole plane may have none
+            traces.append(
+                go.Scatter(
+                    x=edges[:, 0],
+                    y=edges[:, 1],
+                    mode="lines",
+                    line={"color": "#222", "width": width, "simplify": False},
+                    hoverinfo="skip",
+                    showlegend=False,
+                )  # fmt: skip
+            )
     if shade.output is None:
         traces += _hover_traces(go, partition, shade.definition, pieces, view)
     return traces, image

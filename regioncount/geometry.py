@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FLAT = 1e-4  # how far an arc may be from its polyline, in parts of the domain's width and height
 DEPTH = 12  # an arc has at most 2 ** 12 parts, before those that would cross others are halved
 ROUNDS = 60  # of halving such parts
-CENTRAL = 0.9  # the part of the vertices that a view of an unbounded partition shows if it is FAR times smaller than all
+CENTRAL = 0.9  # the part of the vertices that a view of an unbounded partition shows if it is FAR times smaller
 FAR = 2.0
 MARGIN = 0.25  # of a view around vertices, in parts of their extent
 SAME_PATTERN = ("activation", "cells")  # definitions whose regions have one activation pattern

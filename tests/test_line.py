@@ -1,8 +1,8 @@
 """The whole line: the oracle on an interval that holds every breakpoint, germs at infinity, files, degenerate networks.
 
 The oracle's interval is [−B, B], B = 10^60.  Weights of the random networks are at most 10 in size, with denominators
-that divide 2310, and networks have at most ten affine layers of width five; attention multiplies at most two of them: so
-breakpoints, roots of polynomials with such coefficients, are far below B.
+that divide 2310, and networks have at most ten affine layers of width five; attention multiplies at most two of them:
+so breakpoints, roots of polynomials with such coefficients, are far below B.
 """
 
 import json

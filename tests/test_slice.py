@@ -24,7 +24,7 @@ VALUES = (-2, -1, F(-1, 3), 0, F(1, 2), 1, F(5, 7))
 
 
 def by_hand(network, cut):
-    """The network dictionary on a cut: the first layer's weights times directions, its bias plus weights times origin."""
+    """The network dictionary on a cut: the first layer's weights times directions, its bias + weights times origin."""
     first, *rest = network["layers"]
     text = lambda x: str(F(x))  # noqa: E731
 
