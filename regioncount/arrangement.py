@@ -141,6 +141,11 @@ class HyperplaneArrangement:
         """Number of hyperplanes as given, repeated ones included."""
         return 0 if self._normals is None else self._normals.shape[0]
 
+    @property
+    def n_distinct(self) -> int:
+        """Number of different hyperplanes."""
+        return len(self._rows)
+
     @cached_property
     def rank(self) -> int:
         """Dimension of the span of the normals."""

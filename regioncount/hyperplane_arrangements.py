@@ -162,8 +162,8 @@ def graphical(graph: Any, n: int | None = None) -> HyperplaneArrangement:
 
     Parameters
     ----------
-    graph : sequence of pairs, or array-like (n, n)
-        Edges between vertices 0 to n - 1, or a symmetric adjacency matrix of zeros and ones as an ndarray.
+    graph : list of pairs, or ndarray (n, n)
+        Edges between vertices 0 to n - 1, or a symmetric adjacency matrix of zeros and ones; an ndarray is a matrix.
     n : int, optional
         Number of vertices; by default one more than the greatest in an edge.
 
@@ -178,9 +178,9 @@ def graphical(graph: Any, n: int | None = None) -> HyperplaneArrangement:
     >>> cycle.n_regions(), cycle.characteristic_polynomial()(3)
     (14, 18)
     """
-    if isinstance(graph, np.ndarray) and (graph.ndim != 2 or graph.shape[1] != 2 or graph.shape == (2, 2)):
+    if isinstance(graph, np.ndarray):
         if graph.ndim != 2 or graph.shape[0] != graph.shape[1] or not len(graph):
-            raise InputError(f"graph: expected an adjacency matrix (n, n) or edges (e, 2), got shape {graph.shape}")
+            raise InputError(f"graph: expected an adjacency matrix (n, n), or a list of edges, got shape {graph.shape}")
         if not (np.isin(graph, (0, 1)).all() and (graph == graph.T).all() and not np.diagonal(graph).any()):
             raise InputError("graph: expected a symmetric matrix of zeros and ones, zero on the diagonal, got another")
         if n is not None and n != len(graph):
