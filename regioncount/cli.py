@@ -1,4 +1,4 @@
-"""Command line: `regioncount build | count | depth | figure | app | bench`.
+"""Command line: `regioncount build | count | depth | figure | arrangement | app | bench`.
 
 What a command needs is imported inside that command: `--help` loads neither numpy nor numba. Commands return
 their exit code; `main` turns bad input (InputError) and unusable paths (OSError) into one line on stderr and
@@ -21,6 +21,7 @@ from regioncount.definitions import COUNTABLE, DEFINITIONS, MEANINGS
 from regioncount.errors import InputError, TooManyPieces, located
 
 if TYPE_CHECKING:
+    from regioncount.arrangement import HyperplaneArrangement
     from regioncount.domain import Domain
     from regioncount.network import Network
     from regioncount.partition import CountResult
@@ -52,6 +53,7 @@ SWEEP_SIZES = {
 
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
+CHECKED_REGIONS = 30_000_000  # on a domain, general position is checked where the whole space can have so many
 WIDTH_HELP = "of a print: single (3.25 inches, default), text (5.5), double (6.75), or inches"
 
 
@@ -196,6 +198,20 @@ def _parser() -> argparse.ArgumentParser:
     figure.add_argument("--boundary", action="store_true", help="also draw the decision boundary")
     figure.add_argument("--width", metavar="W", help=WIDTH_HELP)
     figure.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
+
+    arrangement = commands.add_parser(
+        "arrangement", help="count the regions of a hyperplane arrangement", allow_abbrev=False
+    )
+    arrangement.set_defaults(run=_arrangement)
+    arrangement.add_argument(
+        "arrangement", help="arrangement file: .json (normals·x = offsets) or .npz (weight_0·x + bias_0 = 0)"
+    )
+    arrangement.add_argument("--domain", default="all", help="as for count; default: all, the whole space")
+    arrangement.add_argument("--json", action="store_true", help="print one JSON object")
+    arrangement.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help=f"also draw the regions of lines in the plane: {DRAWINGS}"
+    )
+    arrangement.add_argument("--width", metavar="W", help=WIDTH_HELP)
 
     app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
     app.set_defaults(run=_app)
@@ -630,6 +646,136 @@ def _window(text: str, domain: Domain) -> tuple[float, ...]:
         if not (isinstance(box, Box) and box.dim == 2 or isinstance(box, Interval) and dim == 1):
             raise InputError(f"expected a:b,c:d{', or a:b of a graph' if dim == 1 else ''}, got {text!r}")
     return tuple(x for pair in zip(*box.bounds, strict=True) for x in pair)
+
+
+# --- arrangement
+
+
+def _arrangement(arguments: argparse.Namespace) -> int:
+    import time
+
+    from regioncount import files
+
+    if arguments.output is not None:
+        _check_drawing("-o", arguments.output, arguments.width)
+    elif arguments.width is not None:
+        raise InputError("argument --width: needs -o")
+    arrangement = files.load_arrangement(arguments.arrangement)
+    if arguments.output is not None and (arrangement.dim != 2 or not len(arrangement)):
+        what = f"{len(arrangement)} hyperplanes in R^{arrangement.dim}"
+        raise InputError(f"argument -o: expected lines in the plane to draw, got {what}")
+    started = time.perf_counter()
+    report = {
+        "arrangement": arguments.arrangement,
+        "domain": arguments.domain.strip(),
+        "dim": arrangement.dim,
+        "hyperplanes": arrangement.n_hyperplanes,
+        **(_everywhere(arrangement) if arguments.domain.strip() == "all" else _within(arrangement, arguments.domain)),
+    }
+    report["seconds"] = time.perf_counter() - started
+    distinct = arrangement.n_distinct
+    if distinct < arrangement.n_hyperplanes:
+        report["note"] = "; ".join(filter(None, (f"{distinct} of the hyperplanes are distinct", report["note"])))
+    report["note"] = report.pop("note")  # last, as in count
+    if arguments.json:
+        import json
+
+        print(json.dumps(report))
+    else:
+        _print_arrangement(report)
+    if arguments.output is not None:
+        drawn = _draw_arrangement(arrangement, arguments)
+        print(drawn, file=sys.stderr if arguments.json else sys.stdout)
+    return 0
+
+
+def _everywhere(arrangement: HyperplaneArrangement) -> dict[str, Any]:
+    """Counts on the whole space, from the characteristic polynomial."""
+    coefficients = list(arrangement.characteristic_polynomial())
+    return {
+        "regions": arrangement.n_regions(),
+        "bounded_regions": arrangement.n_bounded_regions(),
+        "general_position": arrangement.is_general_position,
+        "central": arrangement.is_central,
+        "essential": arrangement.is_essential,
+        "characteristic_polynomial": coefficients,
+        "method": "characteristic_polynomial",
+        "certified": True,
+        "note": "" if arrangement.is_essential else "not essential: bounded_regions are the relatively bounded ones",
+    }
+
+
+def _within(arrangement: HyperplaneArrangement, domain: str) -> dict[str, Any]:
+    """Counts on a domain, from the engine of networks; nothing is said of bounded regions there."""
+    from regioncount.bounds import zaslavsky
+    from regioncount.domain import as_domain
+    from regioncount.partition import count
+
+    note = "regions are those that meet the interior of the domain; bounded ones are counted on all only"
+    few = zaslavsky(arrangement.n_distinct, arrangement.dim) <= CHECKED_REGIONS
+    if not few:
+        note += "; general position was not checked, there are too many hyperplanes"
+    if len(arrangement):
+        result = count(arrangement.network(), domain)
+        regions, method, certified = result.counts["activation"], result.method, result.certified
+        note = "; ".join(filter(None, (note, result.note)))
+    else:
+        where = as_domain(domain)
+        if where.dim != arrangement.dim:
+            raise InputError(f"domain: expected dimension {arrangement.dim}, got {where.dim}")
+        regions, method, certified = 1, "characteristic_polynomial", True
+    return {
+        "regions": regions,
+        "bounded_regions": None,
+        "general_position": arrangement.is_general_position if few else None,
+        "central": arrangement.is_central,
+        "essential": arrangement.is_essential,
+        "method": method,
+        "certified": certified,
+        "note": note,
+    }
+
+
+def _print_arrangement(report: dict[str, Any]) -> None:
+    from regioncount.arrangement import IntegerPolynomial
+
+    known = {"general_position": "in general position", "central": "central", "essential": "essential"}
+    words = [name if report[key] else f"not {name}" for key, name in known.items() if report[key] is not None]
+    print(f"{report['arrangement']}: {report['hyperplanes']:,} hyperplanes in R^{report['dim']}, {', '.join(words)}")
+    print(f"domain {report['domain']}, method {report['method']}\n")
+    print(f"{'quantity':<18} {'count':>18}  meaning")
+    everywhere = report["domain"] == "all"
+    meaning = "connected components of the complement of the hyperplanes"
+    print(f"{'regions':<18} {report['regions']:>18,}  {meaning if everywhere else meaning + ', in the domain'}")
+    if everywhere:
+        span = "bounded" if report["essential"] else "bounded in the span of the normals"
+        print(f"{'bounded regions':<18} {report['bounded_regions']:>18,}  {span}")
+        print(f"\ncharacteristic polynomial: {IntegerPolynomial(report['characteristic_polynomial'])}")
+    verdict = "certified: every decision was proved" if report["certified"] else "not certified: some were not proved"
+    print(f"\n{verdict}; {report['seconds']:.3g} s")
+    if report["note"]:
+        print(f"note: {report['note']}")
+
+
+def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Namespace) -> str:
+    """Draw the regions of lines in the plane, coloured one by one, and return a line about it."""
+    from regioncount import drawing
+    from regioncount.network import Affine, Network
+    from regioncount.partition import subdivide
+
+    layers = arrangement.network().layers
+    plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
+    partition = subdivide(plain, arguments.domain)
+    if arguments.output.suffix.lower() in SCREEN:
+        from regioncount import figures
+
+        figures.write_figure(figures.partition_figure(partition, "activation"), arguments.output)
+    else:
+        from regioncount import paper
+
+        width = arguments.width or "single"
+        paper.write_figure(paper.partition_figure(partition, "activation", width=width), arguments.output)
+    return f"{arguments.output}: {drawing.headline(partition, 'activation')[0]}; {drawing.footing(partition)}"
 
 
 # --- app
