@@ -355,7 +355,7 @@ def _print_count(report: dict[str, Any]) -> None:
         print(f"{key:<9} {report[key]}")
     print()
     estimate = report.get("estimate")
-    if report["method"] == "montecarlo":
+    if estimate and report["method"] == "montecarlo":
         _print_montecarlo(estimate)
     elif estimate:
         points = " x ".join(f"{n:,}" for n in estimate["points"])

@@ -2,10 +2,11 @@
 
 Choices unit by unit make a tree whose leaves are the regions: a node is a cell, and a unit that several candidates win
 on it branches.  A random descent that goes to a child of probability p > 0 has the weight ∏ 1/p at its leaf, an
-unbiased estimate of the number of leaves whatever the probabilities (D. E. Knuth, Estimating the efficiency of backtrack
-programs, Math. Comp. 29 (1975) 121-136).  Nothing below a node is asked of what was drawn above it, so units may be
-taken in any order and probabilities may depend on random points: here they follow a guess of the leaves below a child,
-Zaslavsky's Σ_{j≤n} C(k, j) for the k units that points of the child see on both sides, mixed with equal ones.
+unbiased estimate of the number of leaves, whatever the probabilities (D. E. Knuth, Estimating the efficiency of
+backtrack programs, Math. Comp. 29 (1975) 121-136).  So units may be taken in any order, and probabilities may depend on
+random points: here they follow the square root of a guess of the leaves below a child, Zaslavsky's Σ_{j≤n} C(k, j) for
+the k units that points of the child see on both sides, mixed with equal ones.  (All descents of six trees of about 500
+leaves: weights have a relative deviation of 0.6 to 2.0; 0.8 to 1.8 without the root, 0.8 to 3.1 with equal ones.)
 
 A cell is the set of its inequalities, with points that walk through it (hit and run).  A candidate that wins at a
 point, strictly, wins on a part of the cell; whether one without points does is a linear program (the greatest slack,
@@ -36,7 +37,8 @@ Pick: TypeAlias = Callable[[Floats], int]
 
 POINTS = 48  # that walk through a cell
 STEPS = 2  # of the walk after each choice
-EQUAL = 0.25  # share of equal probabilities in the mixture: no weight exceeds that of equal ones by more than 4 a choice
+END = 1e-3  # how near to its ends a chord is looked at
+EQUAL = 0.1  # share of equal probabilities in the mixture: it bounds the weight of a child that the points hardly see
 SLACK = 1e-10  # least distance of a point to a border, in parts of the domain
 ROUNDING = 1e-12  # slopes below this part of what was added up are zero
 DEFAULT_SAMPLES = 200
@@ -312,20 +314,22 @@ class _Cell:
         self.rng, self.n = rng, n
         sides = np.vstack([np.eye(n), -np.eye(n)]) if bounded else np.zeros((0, n))
         self.rows = np.hstack([sides, np.ones((len(sides), 1))])
+        self.ends = np.zeros((0, n))  # more points, near the ends of chords: these see more units on both sides
         # on the whole space points are spread like Cauchy variables, so that far cells are seen
         self.points = rng.uniform(-1, 1, (POINTS, n)) if bounded else rng.standard_cauchy((POINTS, n))
 
     def cut(self, rows: Floats, inside: NDArray[np.bool_]) -> None:
         """Keep the part where the rows are positive too, with the points inside it, and walk on."""
         self.rows = np.vstack([self.rows, rows])
-        points = self.points[inside]
+        points = np.vstack([self.points, self.ends])[inside]
         self.points = points[self.rng.integers(len(points), size=POINTS)] if len(points) < POINTS else points[:POINTS]
         for _ in range(STEPS):
             self.walk()
 
     def places(self) -> tuple[Floats, Floats]:
-        """The points with a 1 behind, and for each the least value of a unit row that counts as positive."""
-        return np.hstack([self.points, np.ones((len(self.points), 1))]), SLACK * (1 + np.abs(self.points).max(axis=1))
+        """All points with a 1 behind, and for each the least value of a unit row that counts as positive."""
+        points = np.vstack([self.points, self.ends])
+        return np.hstack([points, np.ones((len(points), 1))]), SLACK * (1 + np.abs(points).max(axis=1))
 
     def walk(self) -> None:
         """One step of hit and run from each point: to a random place on the chord in a random direction."""
@@ -340,11 +344,14 @@ class _Cell:
         # Cauchy along the chord: uniform in the angle, which also does for chords without ends
         spread = np.minimum(high - low, 1 + np.linalg.norm(self.points, axis=1))
         first, last = np.arctan(low / spread), np.arctan(high / spread)
-        angle = first + (last - first) * (0.02 + 0.96 * self.rng.random(len(first)))
-        moved = self.points + (spread * np.tan(angle))[:, None] * direction
-        good = np.isfinite(moved).all(axis=1)
-        good[good] = (moved[good] @ a.T + c > SLACK * (1 + np.abs(moved[good]).max(axis=1))[:, None]).all(axis=1)
-        self.points[good] = moved[good]
+        near = np.full(len(first), END)
+        parts = np.stack([0.02 + 0.96 * self.rng.random(len(first)), near, 1 - near])
+        moved = self.points + (spread * np.tan(first + (last - first) * parts))[..., None] * direction
+        good = np.isfinite(moved).all(axis=2)
+        least = SLACK * (1 + np.abs(moved[good]).max(axis=1, initial=0.0))
+        good[good] = (moved[good] @ a.T + c > least[:, None]).all(axis=1)
+        self.ends = moved[1:][good[1:]]
+        self.points[good[0]] = moved[0, good[0]]
 
     def find(self, rows: Floats) -> Floats | None:
         """A point of the cell where the rows (of unit norm) are positive too, or None: a linear program."""
@@ -439,15 +446,15 @@ class _Choice:
                 self.alive[unit].remove(group)
             else:
                 seen.add(group)
-                self.cell.points = np.vstack([self.cell.points, point])
+                self.cell.ends = np.vstack([self.cell.ends, point])
         return sorted(seen)
 
     def _choose(self, unit: int, winners: list[int]) -> None:
         points, least = self.cell.places()
         regions = [self._rows(unit, group) for group in winners]
-        inside = [(rows @ points.T > least).all(axis=0) for rows in regions]
+        inside: list[NDArray[np.bool_]] = [np.all(rows @ points.T > least, axis=0) for rows in regions]
         tops = self._tops()
-        weights = np.array([self._guess(tops[:, mask]) for mask in inside])
+        weights = np.sqrt([self._guess(tops[:, mask]) for mask in inside])
         child = self.draw(EQUAL / len(winners) + (1 - EQUAL) * weights / weights.sum())
         self.won[unit] = winners[child]
         self.cell.cut(regions[child], inside[child])
