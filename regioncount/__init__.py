@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from regioncount import bounds, constructions
     from regioncount.definitions import DEFINITIONS
-    from regioncount.domain import Box, Interval, Polygon
+    from regioncount.domain import Box, Interval, Line, Plane, Polygon, Slice, Space
     from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
     from regioncount.files import load, save
     from regioncount.network import (
@@ -47,13 +47,17 @@ __all__ = [
     "InputError",
     "Interval",
     "LeakyReLU",
+    "Line",
     "Maxout",
     "NeedsConicEngine",
     "Network",
     "Partition",
+    "Plane",
     "Polygon",
     "ReLU",
     "Readout",
+    "Slice",
+    "Space",
     "TooManyPieces",
     "bounds",
     "constructions",
@@ -69,7 +73,7 @@ _MODULES = {
     "bounds": "",
     "constructions": "",
     "definitions": "DEFINITIONS",
-    "domain": "Box Interval Polygon",
+    "domain": "Box Interval Line Plane Polygon Slice Space",
     "errors": "InputError NeedsConicEngine TooManyPieces",
     "files": "load save",
     "network": f"{_LAYERS} Network from_layers",

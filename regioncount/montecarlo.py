@@ -27,7 +27,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from regioncount.domain import Box, Domain, Interval, as_domain
+from regioncount.domain import Box, Domain, Interval, Line, Plane, Space, as_domain
 from regioncount.errors import InputError, shown
 from regioncount.lowering import BIT, PASS, Block, Lowered, Unit, flatten, lower
 from regioncount.network import Network
@@ -120,7 +120,10 @@ def estimate(
     started = time.perf_counter()
     if not isinstance(network, Network):
         raise InputError(f"network: expected a Network, got {shown(network)}")
-    where = as_domain(network.domain if domain is None else domain)
+    domain = network.domain if domain is None else domain
+    if domain is None:
+        raise InputError("domain: expected one, since the network has none of its own, got None")
+    where = as_domain(domain, network.input_dim)
     if where.dim != network.input_dim:
         raise InputError(f"domain: expected dimension {network.input_dim} like the network, got {where.dim}")
     _check(samples, seed, confidence, seconds)
@@ -186,10 +189,12 @@ class Tree:
                 "got attention with quadratic scores"
             )
         self.n = network.input_dim
-        self.bounded = not _is_whole_space(domain)
+        if not isinstance(domain, (Interval, Box, Line, Plane, Space)):
+            raise InputError(f"domain: expected an interval, a box or the whole space for an estimate, got {domain}")
+        self.bounded = domain.bounded
         centre, scale = np.zeros(self.n), np.ones(self.n)
         if self.bounded:
-            low, high = map(np.array, _exact_bounds(domain))
+            low, high = map(np.array, _sides(domain))
             centre, scale = (low + high) / 2, (high - low) / 2
         self.start = np.vstack([np.diag(scale), centre])
         if not self.bounded:
@@ -219,15 +224,7 @@ class Tree:
         return draw.log, pattern.tobytes()
 
 
-def _is_whole_space(domain: Domain) -> bool:
-    if type(domain).__name__ in ("Line", "Plane", "Space"):
-        return True
-    if isinstance(domain, (Interval, Box)):
-        return False
-    raise InputError(f"domain: expected an interval, a box or the whole space for an estimate, got {domain}")
-
-
-def _exact_bounds(domain: Domain) -> tuple[tuple[float, ...], tuple[float, ...]]:
+def _sides(domain: Domain) -> tuple[tuple[float, ...], tuple[float, ...]]:
     low, high = domain.bounds
     if not all(a < b for a, b in zip(low, high, strict=True)):
         raise InputError(f"domain: expected sides that float64 can tell apart, got {domain}")

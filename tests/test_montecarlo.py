@@ -15,7 +15,6 @@ from regioncount.files import network_from_dict
 from regioncount.montecarlo import Tree, estimate, interval
 
 ENTRIES = json.loads(space.FILE.read_text())
-ON_BOXES = [entry for entry in ENTRIES if entry["domain"] is not None]
 
 
 def all_descents(tree, seed=0):
@@ -45,7 +44,7 @@ def all_descents(tree, seed=0):
 @pytest.mark.parametrize("entry", ENTRIES, ids=lambda entry: entry["name"])
 def test_the_leaves_are_the_regions_and_their_weights_expect_the_count(entry):
     network = network_from_dict(entry["network"])
-    descents = all_descents(Tree(network, as_domain(space.text(entry["domain"]))))
+    descents = all_descents(Tree(network, as_domain(space.text(entry["domain"]), network.input_dim)))
     number = entry["counts"]["activation"]
     assert math.isclose(sum(p for p, _, _ in descents), 1)
     assert math.isclose(sum(p * weight for p, weight, _ in descents), number)
