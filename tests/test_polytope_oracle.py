@@ -11,6 +11,7 @@ import compare
 import lp_oracle
 import numpy as np
 import oracle
+import peers
 import pytest
 import space
 
@@ -91,6 +92,16 @@ def test_degenerate_arrangements(dim, seed):
     network = lp_oracle.arrangement(rows, [rng.choice((-1, 0, 0, 1)) for _ in rows])
     domain = space.draw_domain(dim, rng)
     assert_same(network, domain, space.answer(network, domain))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("name", "domain", "number"), peers.cases_all())
+def test_known_arrangements(name, domain, number):
+    network = peers.load(name)
+    where = domain if domain == "all" else ",".join([domain] * network.input_dim)
+    result = rc.count(network, where)
+    assert result.counts == {"activation": number}
+    assert result.certified
 
 
 @pytest.mark.parametrize("domain", [None, [[-1, 1]] * 3])
