@@ -79,7 +79,7 @@ def test_all_descents_of_an_arrangement_on_the_whole_space(n, m):
 
 
 def test_all_descents_of_a_deep_network_are_its_patterns():
-    network = deep(np.random.default_rng(0), [2, 8, 8, 4])
+    network = deep(np.random.default_rng(0), [2, 6, 6, 3])
     partition = rc.subdivide(network, "-1:1,-1:1")
     descents = all_descents(Tree(network, partition.domain))
     assert {pattern for *_, pattern in descents} == {row.tobytes() for row in partition.patterns}
@@ -114,18 +114,29 @@ def test_where_every_descent_weighs_the_same_the_estimate_is_exact():
 
 def test_units_of_any_scale_are_seen():
     rng = np.random.default_rng(4)
-    weight, bias = rng.normal(size=(8, 3)), rng.normal(size=8)
-    factors = 10.0 ** rng.integers(-12, 12, 8)
+    weight, bias = rng.normal(size=(6, 3)), rng.normal(size=6)
+    factors = 10.0 ** rng.integers(-12, 12, 6)
     plain = rc.from_layers([(weight, bias), "relu"])
     scaled = rc.from_layers([(weight * factors[:, None], bias * factors), "relu"])
     far = rc.from_layers([(weight, bias * 1e6), "relu"])
     for network in (plain, scaled, far):
-        assert len(all_descents(Tree(network, as_domain("all", 3)))) == zaslavsky(3, 8)
+        assert len(all_descents(Tree(network, as_domain("all", 3)))) == zaslavsky(3, 6)
 
 
 def test_a_time_limit_ends_the_descents():
-    network = arrangement(np.random.default_rng(3), 4, 12)
-    assert estimate(network, "all", samples=10**6, seconds=1e-9).samples == 2
+    network = arrangement(np.random.default_rng(3), 2, 6)
+    assert estimate(network, "all", samples=10**6, seconds=1e-9).samples == 100  # two populations
+    assert estimate(network, "all", samples=5, seconds=1e-9).samples == 2
+
+
+def test_populations_are_unbiased():
+    network = arrangement(np.random.default_rng(1), 2, 8)
+    tree = Tree(network, as_domain("all", 2))
+    single = np.array([tree.population(np.random.default_rng([0, i]), 1)[0] for i in range(3)])
+    assert single.tolist() == [tree.descend(np.random.default_rng([0, i]))[0] for i in range(3)]
+    means = np.exp([tree.population(np.random.default_rng([1, i]), 8)[0] for i in range(30)])
+    assert abs(means.mean() - zaslavsky(2, 8)) < 4 * means.std() / 30**0.5
+    assert means.std() > 0
 
 
 @pytest.mark.parametrize(
