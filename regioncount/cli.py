@@ -51,6 +51,7 @@ SWEEP_SIZES = {
     "hidden": "hidden units of a feedforward layer, default 8",
 }
 
+METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
 CHECKED_REGIONS = 30_000_000  # on a domain, general position is checked where the whole space can have so many
@@ -141,8 +142,10 @@ def _parser() -> argparse.ArgumentParser:
         help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon), all (the whole line or plane), or slice:FILE "
         "(a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
     )
-    count.add_argument("--method", choices=("auto", "interval", "polygon", "conic", "grid"), default="auto")
+    count.add_argument("--method", choices=METHODS, default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
+    count.add_argument("--samples", type=int, metavar="N", help="descents, with --method montecarlo, default 200")
+    count.add_argument("--seed", type=int, metavar="S", help="with --method montecarlo, default 0")
     count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
@@ -275,17 +278,21 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _count(arguments: argparse.Namespace) -> int:
-    if arguments.method == "grid" and arguments.definitions:
-        raise InputError("argument --definitions: --method grid only samples, it gives no counts")
+    if arguments.method in ("grid", "montecarlo") and arguments.definitions:
+        raise InputError(f"argument --definitions: --method {arguments.method} only samples, it gives no counts")
     if arguments.method != "grid" and arguments.grid is not None:
         raise InputError("argument --grid: needs --method grid")
+    for name in ("samples", "seed"):
+        if arguments.method != "montecarlo" and getattr(arguments, name) is not None:
+            raise InputError(f"argument --{name}: needs --method montecarlo")
 
     network, domain = _load(arguments)
     options = {"domain": domain, "method": arguments.method, "exact": arguments.exact}
     if arguments.max_pieces is not None:
         options["max_pieces"] = arguments.max_pieces
     if arguments.save is None:
-        result, note = _count_within_memory(network, arguments.definitions, grid=arguments.grid, **options)
+        options |= {"grid": arguments.grid, "samples": arguments.samples, "seed": arguments.seed}
+        result, note = _count_within_memory(network, arguments.definitions, **options)
     else:
         result, note = _count_and_save(network, arguments, options), ""
     report = _report(arguments.network, result, note)
@@ -336,7 +343,7 @@ def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **op
     """Count what was named, or everything; beyond `max_pieces`, if nothing was named, `activation` alone."""
     from regioncount.partition import count
 
-    if options["method"] == "grid":
+    if options["method"] in ("grid", "montecarlo"):
         return count(network, **options), ""
     try:
         return count(network, definitions=definitions or DEFINITIONS, **options), ""
@@ -373,7 +380,10 @@ def _print_count(report: dict[str, Any]) -> None:
     for key in ("network", "domain", "method"):
         print(f"{key:<9} {report[key]}")
     print()
-    if estimate := report.get("estimate"):
+    estimate = report.get("estimate")
+    if estimate and report["method"] == "montecarlo":
+        _print_montecarlo(estimate)
+    elif estimate:
         points = " x ".join(f"{n:,}" for n in estimate["points"])
         print(f"an estimate from {points} sampled points, not a count:")
         print(f"{estimate['activation']:>15,}  distinct activation patterns")
@@ -399,6 +409,14 @@ def _print_count(report: dict[str, Any]) -> None:
     print(f"\n{pieces}{report['seconds']:.3g} s")
     if report["note"]:
         print(f"note: {report['note']}")
+
+
+def _print_montecarlo(estimate: dict[str, Any]) -> None:
+    percent = f"{100 * estimate['confidence']:g} %"
+    print(f"a Monte-Carlo estimate from {estimate['samples']:,} random descents, not a count:")
+    print(f"{estimate['activation']:>15,.4g}  activation regions, standard error {estimate['standard_error']:,.2g}")
+    print(f"{estimate['low']:>15,.4g}  to {estimate['high']:,.4g}: interval of nominal confidence {percent}")
+    print(f"{estimate['distinct']:>15,}  distinct regions seen")
 
 
 # --- verify

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from regioncount.boundary import DecisionBoundary
 
 MAX_PIECES = 2_000_000
-METHODS = ("auto", "interval", "polygon", "conic", "grid")
+METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
+ESTIMATES = ("grid", "montecarlo")  # sample, and count nothing
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,9 @@ class CountResult:
     ----------
     domain : str
     method : str
-        The engine: "interval", "polygon", "conic" or "grid".
+        The engine: "interval", "polygon", "conic", "grid" or "montecarlo".
     counts : dict of str to int
-        By definition; empty for the grid, which only estimates.
+        By definition; empty for the grid and Monte Carlo, which only estimate.
     depth_profile : list of dict
         ``layer``, ``type``, ``activation``: activation regions (R2) of the network cut after each layer that chooses.
     pieces : int or None
@@ -58,7 +59,9 @@ class CountResult:
     undecided : int
         Decisions that no arithmetic settled.
     estimate : dict or None
-        Grid only: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.
+        Grid: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.  Monte Carlo:
+        ``activation`` (a mean, not an integer), ``low``, ``high``, ``confidence``, ``standard_error``, ``samples``,
+        ``distinct`` and ``seed``.
     seconds : float
     note : str
     decisions : dict of str to int
@@ -87,6 +90,8 @@ def count(
     max_pieces: int = MAX_PIECES,
     grid: int | None = None,
     exact: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
 ) -> CountResult:
     """Count the linear regions of a network on a domain.
 
@@ -97,7 +102,7 @@ def count(
         By default the network's own.  "all" is the whole line or plane; "slice:FILE" reads a slice from a file.
     definitions : sequence of str
         What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
-    method : {"auto", "interval", "polygon", "conic", "grid"}
+    method : {"auto", "interval", "polygon", "conic", "grid", "montecarlo"}
         In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon"
         refuses quadratic scores, "conic" uses its pieces everywhere.
     max_pieces : int
@@ -106,6 +111,9 @@ def count(
         With ``method="grid"``: points per axis (default 1,000 in the plane, 100,000 on the line).
     exact : bool
         Decide everything in rational arithmetic: slow, an oracle for the usual way.
+    samples, seed : int, optional
+        With ``method="montecarlo"``: descents (default 200) and the seed of their random numbers (default 0); see
+        :func:`regioncount.montecarlo.estimate`.
 
     Raises
     ------
@@ -141,6 +149,13 @@ def count(
             posed.name, engine, {}, [], None, False, 0, estimate, time.perf_counter() - started,
             "sampled patterns: an estimate, not a count",
         )  # fmt: skip
+    for name, value in (("samples", samples), ("seed", seed)):
+        if value is not None and engine != "montecarlo":
+            raise InputError(
+                f"{name}: expected with method 'montecarlo' only, got {shown(value)} with method {method!r}"
+            )
+    if engine == "montecarlo":
+        return _montecarlo(posed, samples, seed, started)
     _max_pieces(max_pieces)
     if not set(definitions) <= {"activation"}:
         return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
@@ -151,6 +166,21 @@ def count(
         posed.name, outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
         _profile(lowered, outcome, posed), outcome.n_pieces, undecided == 0, undecided, None,
         time.perf_counter() - started, decisions=_decisions(outcome),
+    )  # fmt: skip
+
+
+def _montecarlo(posed: _Posed, samples: int | None, seed: int | None, started: float) -> CountResult:
+    from regioncount.montecarlo import DEFAULT_SAMPLES, estimate
+
+    seed = 0 if seed is None else seed
+    found = estimate(posed.network, posed.domain, DEFAULT_SAMPLES if samples is None else samples, seed)
+    report = {
+        "activation": found.regions, "low": found.low, "high": found.high, "confidence": found.confidence,
+        "standard_error": found.standard_error, "samples": found.samples, "distinct": found.distinct, "seed": seed,
+    }  # fmt: skip
+    return CountResult(
+        posed.name, "montecarlo", {}, [], None, False, 0, report, time.perf_counter() - started,
+        "Monte-Carlo estimate, not a count",
     )  # fmt: skip
 
 
@@ -171,9 +201,10 @@ def subdivide(
     """
     posed = _posed(network, domain)
     _max_pieces(max_pieces)
-    if _engine(posed.domain, method) == "grid":
+    if _engine(posed.domain, method) in ESTIMATES:
+        which = "the grid" if method == "grid" else "Monte Carlo"
         raise InputError(
-            "method: the grid samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
+            f"method: {which} samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
         )
     return _subdivide(posed, method, max_pieces, exact)
 
@@ -240,7 +271,7 @@ def _engine(domain: Domain, method: str) -> str:
     """The engine for a domain."""
     if method not in METHODS:
         raise InputError(f"method: expected one of {', '.join(METHODS)}, got {shown(method)}")
-    if method == "grid":
+    if method in ESTIMATES:
         return method
     if domain.dim > 2:
         raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
