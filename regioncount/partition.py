@@ -21,9 +21,9 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount import adjacency, conics, contacts, engines, plane
+from regioncount import adjacency, conics, contacts, engines, plane, polytopes
 from regioncount.definitions import COUNTABLE, DEFINITIONS
-from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, as_domain
+from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, Space, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import nearest_float
@@ -159,7 +159,7 @@ def count(
     _max_pieces(max_pieces)
     if not set(definitions) <= {"activation"}:
         return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
-    lowered = lower(network, where.dim == 2)
+    lowered = lower(network, where.dim > 1)
     outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
@@ -210,9 +210,9 @@ def subdivide(
 
 
 def _subdivide(posed: _Posed, method: str, max_pieces: int, exact: bool) -> Partition:
-    lowered = lower(posed.network, posed.domain.dim == 2)
+    lowered = lower(posed.network, posed.domain.dim > 1)
     outcome = _run(lowered, posed.domain, method, True, max_pieces, exact)
-    make = _line_partition if posed.domain.dim == 1 else _plane_partition
+    make = {1: _line_partition, 2: _plane_partition}.get(posed.domain.dim, _space_partition)
     return make(posed, lowered, outcome)
 
 
@@ -273,9 +273,7 @@ def _engine(domain: Domain, method: str) -> str:
         raise InputError(f"method: expected one of {', '.join(METHODS)}, got {shown(method)}")
     if method in ESTIMATES:
         return method
-    if domain.dim > 2:
-        raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
-    fitting = ("auto", "interval") if domain.dim == 1 else ("auto", "polygon", "conic")
+    fitting = ("auto", *{1: ("interval",), 2: ("polygon", "conic")}.get(domain.dim, ("polytope",)))
     if method not in fitting:
         raise InputError(
             f"method: {method!r} does not take a domain of dimension {domain.dim}; expected one of "
@@ -293,6 +291,9 @@ def _run(
         domain = Interval(-reach, reach)
     if isinstance(domain, Interval):
         return engines.interval_run(lowered, domain, emit, max_pieces, exact)
+    if domain.dim > 2:
+        assert isinstance(domain, (Box, Space))
+        return polytopes.polytope_run(lowered, domain, emit, max_pieces, exact)
     assert isinstance(domain, (Box, Polygon, Plane))
     if isinstance(domain, Plane) and method == "conic":
         raise InputError("method: 'conic' takes bounded domains; expected 'auto' or 'polygon' for the whole plane")
@@ -339,7 +340,8 @@ class Partition:
     slice : Slice, optional
         The slice, where it is one of R^n.
     dim : int
-        1 or 2.
+        Dimension of the domain.  From 3 on pieces are given by ``halfspaces``, and ``facets`` are not listed: those
+        that ``cells`` and ``linear`` need are looked for when these are counted.
     patterns : ndarray of uint8 (n_pieces, n_columns)
         Activation patterns, columns as in ``Network.activation_pattern``.
     maps : ndarray (n_pieces, out, dim + 1)
@@ -362,8 +364,8 @@ class Partition:
         ``arcs``, w ≥ 0, in the middle: p(t) = ((1−t)² P + 2t(1−t) (X, Y) + t² R) / ((1−t)² + 2t(1−t) w + t²).  Pieces
         may then have two corners, need not be convex, and some facets only cut a cell: the patterns on their two sides
         are equal.  Without conics both are empty.
-    interior_points : ndarray (n_pieces, 2)
-        Where cells are bounded by conics, a point inside each piece; otherwise empty.
+    interior_points : ndarray (n_pieces, dim)
+        Where cells are bounded by conics, and from 3 dimensions on, a point inside each piece; otherwise empty.
     depth_profile : list of dict
         As in :class:`CountResult`.
     undecided : int
@@ -404,6 +406,8 @@ class Partition:
     @cached_property
     def bounded(self) -> np.ndarray:
         """Which pieces are bounded, (n_pieces,) of bool: on a bounded domain all."""
+        if self.dim > 2:
+            return self._space.pieces.bounded
         bounded = np.ones(self.n_pieces, dtype=bool)
         if not self.domain.bounded:  # the pieces that reach the frame
             bounded[self.facets[self.facets[:, 1] < 0, 0]] = False
@@ -437,8 +441,31 @@ class Partition:
 
     @property
     def method(self) -> str:
-        """The engine that makes such pieces: "interval", "polygon" or "conic"."""
+        """The engine that makes such pieces: "interval", "polygon", "conic" or "polytope"."""
+        if self.dim > 2:
+            return "polytope"
         return "interval" if self.dim == 1 else "conic" if len(self.interior_points) else "polygon"
+
+    @property
+    def _space(self) -> _Source:
+        """What is known of pieces in three or more dimensions."""
+        if self._source is None:
+            raise InputError("partition: one of three or more dimensions is not read from a file")
+        return self._source
+
+    @cached_property
+    def halfspaces(self) -> tuple[np.ndarray, np.ndarray]:
+        """From 3 dimensions on: half-spaces (n_halfspaces, dim + 1), a then c for a·x + c ≥ 0 with greatest |a_i| 1,
+        and offsets (n_pieces + 1,): piece p is where those from offsets[p] to offsets[p + 1] hold, one for each facet.
+
+        Raises
+        ------
+        InputError
+            In fewer dimensions.
+        """
+        if self.dim < 3:
+            raise InputError(f"halfspaces: expected a partition of dimension 3 or more, got dimension {self.dim}")
+        return polytopes.halfspaces(self._space.pieces, self._space.judge)
 
     @property
     def certified(self) -> bool:
@@ -481,6 +508,8 @@ class Partition:
 
     @cached_property
     def _closed(self) -> int:
+        if self.dim > 2:
+            raise InputError(f"definitions: R1 is counted in one and two dimensions, got {self.dim}")
         if self.method == "conic":
             raise InputError("definitions: R1 is counted where borders are straight, got conics as borders")
         from regioncount.closed import closed_patterns
@@ -513,6 +542,8 @@ class Partition:
 
     @cached_property
     def _decision_boundary(self) -> DecisionBoundary:
+        if self.dim > 2:
+            raise InputError(f"partition: the decision boundary is drawn in one and two dimensions, got {self.dim}")
         from regioncount.boundary import decision_boundary
 
         return decision_boundary(self)
@@ -555,6 +586,8 @@ class _Labels(dict):
         patterns = self["activation"]
         if int(patterns.max(initial=-1)) + 1 == n:
             return np.arange(n)
+        if self.partition.dim > 2:
+            return self._contacts.joined(patterns)
         inner = facets[facets[:, 1] >= 0]
         return _joined(n, inner[patterns[inner[:, 0]] == patterns[inner[:, 1]]])
 
@@ -569,8 +602,14 @@ class _Labels(dict):
         labels, _ = map_classes(source.lowered, source.exact_map, pieces.patterns, pieces.maps, pieces.errors, cheap)
         return labels
 
+    @property
+    def _contacts(self) -> polytopes.Contacts:
+        return polytopes.Contacts(self.partition._space.pieces, self.partition._space.judge)
+
     def _linear(self) -> np.ndarray:
         maps, facets = self["affine_maps"], self.partition.facets
+        if self.partition.dim > 2:
+            return self._contacts.joined(maps)
         inner = facets[facets[:, 1] >= 0]
         return _joined(self.partition.n_pieces, inner[maps[inner[:, 0]] == maps[inner[:, 1]]])
 
@@ -578,6 +617,8 @@ class _Labels(dict):
         linear, maps = self["linear"], self["affine_maps"]
         if self.partition.dim == 1:
             return linear
+        if self.partition.dim > 2:
+            return self._contacts.touching(maps, linear)
         # closed pieces meet in a point exactly if it is an end of a facet of both: facets end at corners and at
         # T-junctions,
         # and vertices that are equal are one vertex
@@ -688,4 +729,16 @@ def _plane_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) 
         _profile(lowered, outcome, posed), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
         outline.offsets, facets.corner_vertex, decisions=_decisions(outcome), slice=posed.slice,
         _source=_Source(lowered, judge, pieces, outline), **curved,
+    )  # fmt: skip
+
+
+def _space_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces: polytopes.SpacePieces = outcome.pieces
+    points, _ = polytopes.interior_points(pieces, outcome.judge, outcome.window)
+    none = np.zeros((0, 2), dtype=np.int64)
+    return Partition(
+        posed.network, posed.domain, posed.domain.dim, np.ascontiguousarray(pieces.patterns[:, lowered.visible]),
+        outcome.window.outward_maps(pieces.maps), none, none[:, 0], _profile(lowered, outcome, posed),
+        outcome.decisions.undecided, interior_points=points, decisions=_decisions(outcome),
+        _source=_Source(lowered, outcome.judge, pieces),
     )  # fmt: skip

@@ -7,19 +7,24 @@ special position, so that sides seldom meet where hyperplanes with small integer
 
 from __future__ import annotations
 
+import math
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from itertools import product
+from itertools import combinations, product
+from typing import Any
 
 import numpy as np
 
-from regioncount.domain import Box, Line, Plane, Space
+from regioncount.domain import Box, Interval, Line, Plane, Space, as_domain
 from regioncount.engines import Decisions, Judge, Outcome, PolygonRun, U, Window, as_floats
-from regioncount.errors import InputError, NeedsConicEngine
+from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import Hyperplane, SpacePoint, common_point, sign_at_point
-from regioncount.lowering import Lowered, flatten
+from regioncount.lowering import Lowered, flatten, lower
+from regioncount.network import Network
+from regioncount.polyhedra import interior_point, meet, within
 
 MOST_CORNERS = 1 << 16  # of a box: those of 16 dimensions
 WORD = 64
@@ -291,3 +296,216 @@ def _simplex_sides(n: int) -> list[Hyperplane]:
     normals = np.random.default_rng(0).integers(-reach, reach + 1, (n, n))
     normals[np.diag_indices(n)] = 1000
     return [(*map(int, row), 0, 1000) for row in (*normals, -normals.sum(axis=0))]
+
+
+def regions(network: Network, domain: Any = None) -> Iterator[tuple[np.ndarray, tuple[Fraction, ...]]]:
+    """Every activation region of a network with affine scores, with a rational point inside: a pattern as in
+    ``Network.activation_pattern``, uint8 (n_columns,), and the point.
+
+    Memory does not grow with their number.  Patterns whose set is not convex (attention heads of one row) come once for
+    each of its pieces.
+
+    Parameters
+    ----------
+    network : Network
+    domain : Interval, Box, Line, Plane, Space or their text, optional
+        By default the network's own.
+
+    Raises
+    ------
+    InputError
+        If the domain is none of these, or of another dimension; if a score is quadratic.
+
+    Examples
+    --------
+    >>> import regioncount as rc
+    >>> network = rc.from_layers([([[1, 0, 0], [0, 1, 1]], [0, 0]), "relu"])
+    >>> sorted(pattern.tolist() for pattern, _ in regions(network, "all"))
+    [[0, 0], [0, 1], [1, 0], [1, 1]]
+    """
+    if not isinstance(network, Network):
+        raise InputError(f"network: expected a Network, got {shown(network)}")
+    where = as_domain(network.domain if domain is None else domain, network.input_dim)
+    if isinstance(where, Interval):
+        where = Box([where.low], [where.high])
+    if not isinstance(where, (Box, Line, Plane, Space)):
+        raise InputError(f"domain: expected an interval, a box or all, got {shown(where)}")
+    if where.dim != network.input_dim:
+        raise InputError(f"domain: expected dimension {network.input_dim} (input_dim), got {where}")
+    lowered = lower(network, where.dim > 1)
+    run = PolytopeRun(lowered, where, True, None)
+    for pieces in run.stream():
+        points, exact = interior_points(pieces, run.judge, run.window)
+        for p, pattern in enumerate(pieces.patterns[:, lowered.visible]):
+            yield pattern, exact.get(p) or tuple(map(Fraction, points[p].tolist()))
+
+
+def interior_points(
+    pieces: SpacePieces, judge: SpaceJudge, window: Window
+) -> tuple[np.ndarray, dict[int, tuple[Fraction, ...]]]:
+    """A point inside each piece, in the user's coordinates: floats (n_pieces, n), and exact ones by piece where floats
+    are not known to be inside.
+
+    The kernel's point is the mean of the vertices; its clearance from all facets must exceed the rounding on its way.
+    """
+    n = len(window.centre)
+    weight = pieces.points[:, n]
+    with np.errstate(all="ignore"):
+        inner = pieces.points[:, :n] / weight[:, None]
+        points = window.outward(inner)
+        far = np.array([float(abs(c / s)) for c, s in zip(window.centre, window.scale, strict=True)])
+        rounding = 16 * U * np.sqrt(n) * (1.0 + (np.abs(inner) + far).max(axis=1, initial=0.0)) * weight
+        unclear = ~((pieces.points[:, n + 1] > rounding) & np.isfinite(points).all(axis=1))
+    exact = {}
+    for p in np.flatnonzero(unclear).tolist():
+        point = interior_point([plane[:-1] for plane in piece_planes(pieces, judge, p) if plane[-1] == 0], n)
+        assert point is not None, "pieces have an interior"
+        exact[p] = tuple(c + s * x for c, s, x in zip(window.centre, window.scale, point, strict=True))
+        points[p] = [float(x) for x in exact[p]]
+    return points, exact
+
+
+def piece_planes(pieces: SpacePieces, judge: SpaceJudge, piece: int) -> list[Hyperplane]:
+    """The exact facets of a piece, positive inside, in engine coordinates; those at infinity have R."""
+    planes = []
+    for f in range(int(pieces.offsets[piece]), int(pieces.offsets[piece + 1])):
+        tag = pieces.tags[f]
+        plane = judge.plane(tag, pieces.patterns[piece])
+        planes.append(plane if tag[0] < 0 or tag[4] & 1 == 0 else tuple(-x for x in plane))
+    return planes
+
+
+def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.ndarray]:
+    """All facets in the user's coordinates, (n_halfspaces, n + 1), and where those of each piece begin; see
+    ``Partition.halfspaces``.
+    """
+    window = judge.window
+    rows, counts = [], []
+    for p in range(len(pieces.patterns)):
+        before = len(rows)
+        for *slopes, constant, far in piece_planes(pieces, judge, p):
+            if far == 0:
+                outward = [a / s for a, s in zip(slopes, window.scale, strict=True)]
+                shift = constant - sum(a * c for a, c in zip(outward, window.centre, strict=True))
+                largest = max(map(abs, outward))
+                rows.append([float(x / largest) for x in (*outward, shift)])
+        counts.append(len(rows) - before)
+    return np.array(rows).reshape(-1, len(window.centre) + 1), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+
+
+class Contacts:
+    """Which pieces of one group (of equal map, or of equal pattern) share a facet, or a point of their closures.
+
+    Pieces share a facet exactly if a hyperplane is a facet of both, from its two sides, and both facets have a point
+    inside in common.  A point inside one, known up to its radius, that is strictly inside the other piece's other
+    half-spaces proves it in floats; what is left is a linear program, exact.  Facets at infinity are none.
+    """
+
+    def __init__(self, pieces: SpacePieces, judge: SpaceJudge) -> None:
+        self.pieces, self.judge = pieces, judge
+        self.n = len(judge.window.centre)
+        self._planes: dict[int, list[Hyperplane]] = {}
+
+    def planes(self, piece: int) -> list[Hyperplane]:
+        """:func:`piece_planes`, without those at infinity and in lowest terms."""
+        found = self._planes.get(piece)
+        if found is None:
+            found = []
+            for plane in piece_planes(self.pieces, self.judge, piece):
+                common = math.gcd(*plane)
+                found.append(tuple(x // common for x in plane))
+            self._planes[piece] = found
+        return found
+
+    def joined(self, labels: np.ndarray) -> np.ndarray:
+        """Groups ``labels`` (n_pieces,) parted into components joined through facets, in the order of appearance."""
+        union = _Union(len(labels))
+        for members in _groups(labels):
+            sides: dict[Hyperplane, tuple[list, list]] = defaultdict(lambda: ([], []))
+            for p in members:
+                for at, plane in enumerate(self.planes(p)):
+                    if plane[-1] == 0:
+                        up = next(x for x in plane if x) > 0
+                        sides[plane if up else tuple(-x for x in plane)][0 if up else 1].append((p, at))
+            left = []
+            for plane, (above, below) in sides.items():
+                for (p, at), (q, other) in product(above, below):
+                    if union.find(p) != union.find(q) and self._boxes_meet(p, q):
+                        if self._seen_inside(p, at, q, other) or self._seen_inside(q, other, p, at):
+                            union.join(p, q)
+                        else:
+                            left.append((plane, p, q))
+            for plane, p, q in left:
+                if union.find(p) != union.find(q) and self._share(plane, p, q):
+                    union.join(p, q)
+            self._planes.clear()
+        return union.labels()
+
+    def touching(self, labels: np.ndarray, components: np.ndarray) -> np.ndarray:
+        """Components of the groups ``labels``, joined where closures of their pieces have a common point."""
+        union = _Union(len(labels))
+        for members in _groups(components):
+            for p in members[1:]:
+                union.join(members[0], p)
+        for members in _groups(labels):
+            for p, q in combinations(members, 2):
+                if union.find(p) != union.find(q) and self._boxes_meet(p, q):
+                    both = [*self.planes(p), *self.planes(q)]
+                    if meet([plane[:-1] for plane in both if plane[-1] == 0]):
+                        union.join(p, q)
+            self._planes.clear()
+        return union.labels()
+
+    def _boxes_meet(self, p: int, q: int) -> bool:
+        a, b = self.pieces.boxes[p], self.pieces.boxes[q]
+        return bool((a[0] <= b[1]).all() and (b[0] <= a[1]).all())
+
+    def _seen_inside(self, p: int, at: int, q: int, other: int) -> bool:
+        """Whether floats prove that the point inside facet ``at`` of piece p is inside that of piece q, ``other``."""
+        witness = self.pieces.witness[self.pieces.offsets[p] + at]
+        point, radius = witness[: self.n + 1], witness[self.n + 1]
+        if not point[self.n] > 0.0:
+            return False
+        for k, plane in enumerate(self.planes(q)):
+            if k == other or plane[-1] != 0:
+                continue
+            largest = max(map(abs, plane))
+            row = np.array([float(Fraction(x, largest)) for x in plane[:-1]])
+            noise = (4 * self.n + 16) * U * float(np.abs(row) @ np.abs(point))
+            if not float(row @ point) > noise + 1.01 * radius * float(np.linalg.norm(row)):
+                return False
+        return True
+
+    def _share(self, plane: Hyperplane, p: int, q: int) -> bool:
+        """Whether pieces on the two sides of a hyperplane, a facet of both, share it, by exact arithmetic."""
+        opposite = tuple(-x for x in plane)
+        rest = [h[:-1] for h in (*self.planes(p), *self.planes(q)) if h[-1] == 0 and h not in (plane, opposite)]
+        return interior_point(within(plane[:-1], rest)) is not None if rest else True
+
+
+class _Union:
+    """Disjoint sets of pieces."""
+
+    def __init__(self, n: int) -> None:
+        self.parent = list(range(n))
+
+    def find(self, p: int) -> int:
+        while self.parent[p] != p:
+            self.parent[p] = self.parent[self.parent[p]]
+            p = self.parent[p]
+        return p
+
+    def join(self, p: int, q: int) -> None:
+        p, q = self.find(p), self.find(q)
+        self.parent[max(p, q)] = min(p, q)
+
+    def labels(self) -> np.ndarray:
+        """The set of each piece, numbered in the order of appearance."""
+        return np.unique([self.find(p) for p in range(len(self.parent))], return_inverse=True)[1]
+
+
+def _groups(labels: np.ndarray) -> list[list[int]]:
+    """The pieces of each label that has several."""
+    order = np.argsort(labels, kind="stable")
+    parts = np.split(order, np.flatnonzero(np.diff(labels[order])) + 1)
+    return [part.tolist() for part in parts if len(part) > 1]

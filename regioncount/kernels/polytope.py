@@ -135,9 +135,9 @@ class Stack(NamedTuple):
 
 
 class Leaves(NamedTuple):
-    """Finished pieces: pattern, output map and its error, number of facets, a point inside (x, w, radius), the box
-    around them (L, 2, n), infinite where they are unbounded; tags (G, 5) of the facets and a point inside each,
-    witness (G, n + 2).
+    """Finished pieces: pattern, output map and its error, number of facets, a point inside and how far it is inside all
+    facets at least (x, w, clearance), the box around them (L, 2, n), infinite where they are unbounded; of each facet
+    tags (G, 5) and a point inside, witness (G, n + 2) with its radius.
     """
 
     pattern: np.ndarray
@@ -1162,6 +1162,22 @@ def emit_facets(run, work, stack, leaves, f, at):
     return at - first
 
 
+@inlined
+def clearance(stack, f, point):
+    """A lower bound of the distance, in homogeneous coordinates, of a point from the finite facets of frame f, which is
+    negative where it may lie outside.
+    """
+    n = stack.vertices.shape[1] - 3
+    least = point[n]
+    for k in range(stack.place[f, N_FACETS]):
+        facet = stack.place[f, FACET_AT] + k
+        if not is_infinite(stack, facet):
+            plane = stack.facets[facet]
+            norm = plane_norm(plane)
+            least = min(least, (value_at(plane, point) - space_noise(norm, plane[n + 1], n + 1)) / norm)
+    return least
+
+
 @njit
 def emit(run, work, stack, roots, leaves, f):
     """Append frame f to the finished pieces; False if they are full."""
@@ -1174,16 +1190,19 @@ def emit(run, work, stack, roots, leaves, f):
     point = leaves.point[at]
     for d in range(n + 2):
         point[d] = 0.0
+    share = 1.0 / stack.info[f, CORNERS]
     for d in range(n):
         leaves.box[at, 0, d] = np.inf
         leaves.box[at, 1, d] = -np.inf
     for v in range(stack.info[f, CORNERS]):
         vertex = stack.vertices[stack.place[f, VERTEX_AT] + v]
-        add_vertex(point, vertex, n)
+        for d in range(n + 1):
+            point[d] += share * vertex[d]
         for d in range(n):
             low, high = quotient_range(vertex[d], vertex[n], vertex[n + 1])
             leaves.box[at, 0, d] = min(leaves.box[at, 0, d], low)
             leaves.box[at, 1, d] = max(leaves.box[at, 1, d], high)
+    point[n + 1] = clearance(stack, f, point)
     for i in range(stack.pattern.shape[1]):
         leaves.pattern[at, i] = stack.pattern[f, i]
     b = stack.info[f, BLOCK]
