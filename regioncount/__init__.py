@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from regioncount import bounds, constructions, hyperplane_arrangements
     from regioncount.arrangement import HyperplaneArrangement
     from regioncount.definitions import DEFINITIONS
-    from regioncount.domain import Box, Interval, Polygon
+    from regioncount.domain import Box, Interval, Line, Plane, Polygon, Slice, Space
     from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
     from regioncount.files import load, load_arrangement, save, save_arrangement
     from regioncount.network import (
@@ -49,13 +49,17 @@ __all__ = [
     "InputError",
     "Interval",
     "LeakyReLU",
+    "Line",
     "Maxout",
     "NeedsConicEngine",
     "Network",
     "Partition",
+    "Plane",
     "Polygon",
     "ReLU",
     "Readout",
+    "Slice",
+    "Space",
     "TooManyPieces",
     "bounds",
     "constructions",
@@ -75,7 +79,7 @@ _MODULES = {
     "bounds": "",
     "constructions": "",
     "definitions": "DEFINITIONS",
-    "domain": "Box Interval Polygon",
+    "domain": "Box Interval Line Plane Polygon Slice Space",
     "errors": "InputError NeedsConicEngine TooManyPieces",
     "files": "load load_arrangement save save_arrangement",
     "hyperplane_arrangements": "",

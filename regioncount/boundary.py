@@ -25,7 +25,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from regioncount.domain import Interval
+from regioncount import plane
+from regioncount.domain import Interval, Plane
 from regioncount.engines import Window
 from regioncount.errors import InputError
 from regioncount.exact import Line, Real, compare, nearest_float, sign, sign_at
@@ -54,6 +55,9 @@ class DecisionBoundary:
         The facet that the segment lies on, −1 inside a piece.
     jumps : ndarray of int (n_jumps,)
         Facets across which the greatest output changes without a tie.
+    rays : ndarray of bool (n, 2); in 1-D (n, 1)
+        On the whole plane, which ends of ``segments`` are at infinity.  They are given on the sides of a square, that
+        of the partition or a larger one, outside of which rays only go on.
     """
 
     segments: np.ndarray
@@ -61,6 +65,7 @@ class DecisionBoundary:
     pairs: np.ndarray
     facets: np.ndarray
     jumps: np.ndarray
+    rays: np.ndarray
 
     @property
     def count(self) -> int:
@@ -98,9 +103,11 @@ class _Search:
 
     def __init__(self, partition: Partition) -> None:
         self.partition, self.source = partition, partition._source
-        domain = partition.domain
+        domain = partition.frame
         points: Any = [(domain.low,), (domain.high,)] if isinstance(domain, Interval) else domain.vertices  # type: ignore[union-attr]
         self.window = Window.around(points)
+        if isinstance(partition.domain, Plane):
+            self.source, self.window = plane.widened(partition, self.window)
         self.single, self.several, self.certain = self._filter()
         self.candidates = self.several | {int(p): [int(i), int(j)] for p, i, j in self.certain}
         self._maps: dict[int, np.ndarray] = {}
@@ -116,13 +123,16 @@ class _Search:
             found += self._along(facet, i, j)
         shape = (-1, 1) if self.dim == 1 else (-1, 2, 2)
         ends = np.array([[float(x) for x in np.ravel(s.ends)] for s in found]).reshape(shape)
-        ends = self.window.outward(np.concatenate([simple, ends]).reshape(-1, self.dim)).reshape(shape)
+        ends = np.concatenate([simple, ends])
+        # finite ends lie in the inner half of the square
+        rays = (np.abs(ends).max(axis=-1) > 0.75) & isinstance(self.partition.domain, Plane)
+        ends = self.window.outward(ends.reshape(-1, self.dim)).reshape(shape)
         pieces = np.concatenate([piece, np.array([s.piece for s in found], dtype=np.int64)])
         pairs = np.concatenate([pair, np.array([s.pair for s in found], dtype=np.int64).reshape(-1, 2)])
         facets = np.concatenate([np.full(len(piece), -1), np.array([s.facet for s in found], dtype=np.int64)])
         order = np.lexsort((pairs[:, 1], pairs[:, 0], facets, pieces))
         jumps = np.array(list(self._jumps()), dtype=np.int64)
-        return DecisionBoundary(ends[order], pieces[order], pairs[order], facets[order], jumps)
+        return DecisionBoundary(ends[order], pieces[order], pairs[order], facets[order], jumps, rays[order])
 
     # ------------------------------------------------------------------------------------------------ floats
 

@@ -51,6 +51,7 @@ SWEEP_SIZES = {
     "hidden": "hidden units of a feedforward layer, default 8",
 }
 
+METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
 CHECKED_REGIONS = 30_000_000  # on a domain, general position is checked where the whole space can have so many
@@ -105,11 +106,11 @@ def _fail(message: str) -> int:
 
 
 def _attach_domain(words: list[str]) -> list[str]:
-    """Turn `--domain -1:1` into `--domain=-1:1`; argparse takes the value for an option."""
+    """Turn `--domain -1:1` into `--domain=-1:1`, and so `--window`; argparse takes the value for an option."""
     for i in range(len(words) - 1):
-        if words[i] == "--domain" and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
-            words[i : i + 2] = [f"--domain={words[i + 1]}"]
-            break
+        if words[i] in ("--domain", "--window") and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
+            words[i : i + 2] = [f"{words[i]}={words[i + 1]}"]
+            return _attach_domain(words)
     return words
 
 
@@ -138,10 +139,13 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("network", help="network file, .json or .safetensors")
     count.add_argument(
         "--domain",
-        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon); default: the file's own",
+        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon), all (the whole line or plane), or slice:FILE "
+        "(a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
     )
-    count.add_argument("--method", choices=("auto", "interval", "polygon", "conic", "grid"), default="auto")
+    count.add_argument("--method", choices=METHODS, default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
+    count.add_argument("--samples", type=int, metavar="N", help="descents, with --method montecarlo, default 200")
+    count.add_argument("--seed", type=int, metavar="S", help="with --method montecarlo, default 0")
     count.add_argument("--definitions", type=_definitions, metavar="A,B", help=counted)
     count.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
     count.add_argument("--exact", action="store_true", help="decide everything in rational arithmetic (slow)")
@@ -190,6 +194,9 @@ def _parser() -> argparse.ArgumentParser:
     figure.add_argument("-o", "--output", type=Path, required=True, metavar="FILE", help=DRAWINGS)
     figure.add_argument(
         "--color-by", default="linear", metavar="WHAT", help=f"{names}, or value, value:k (output k); default: linear"
+    )
+    figure.add_argument(
+        "--window", metavar="A:B,C:D", help="the part to draw, of a graph also A:B; default: all that can be seen"
     )
     figure.add_argument("--boundary", action="store_true", help="also draw the decision boundary")
     figure.add_argument("--width", metavar="W", help=WIDTH_HELP)
@@ -271,20 +278,27 @@ def _build(arguments: argparse.Namespace) -> int:
 
 
 def _count(arguments: argparse.Namespace) -> int:
-    if arguments.method == "grid" and arguments.definitions:
-        raise InputError("argument --definitions: --method grid only samples, it gives no counts")
+    if arguments.method in ("grid", "montecarlo") and arguments.definitions:
+        raise InputError(f"argument --definitions: --method {arguments.method} only samples, it gives no counts")
     if arguments.method != "grid" and arguments.grid is not None:
         raise InputError("argument --grid: needs --method grid")
+    for name in ("samples", "seed"):
+        if arguments.method != "montecarlo" and getattr(arguments, name) is not None:
+            raise InputError(f"argument --{name}: needs --method montecarlo")
 
     network, domain = _load(arguments)
     options = {"domain": domain, "method": arguments.method, "exact": arguments.exact}
     if arguments.max_pieces is not None:
         options["max_pieces"] = arguments.max_pieces
     if arguments.save is None:
-        result, note = _count_within_memory(network, arguments.definitions, grid=arguments.grid, **options)
+        options |= {"grid": arguments.grid, "samples": arguments.samples, "seed": arguments.seed}
+        result, note = _count_within_memory(network, arguments.definitions, **options)
     else:
         result, note = _count_and_save(network, arguments, options), ""
     report = _report(arguments.network, result, note)
+    text = str(network.domain if arguments.domain is None else arguments.domain).strip()
+    if text.startswith("slice:"):
+        report["domain"] = text  # its numbers are in the file
     if arguments.json:
         import json
 
@@ -311,22 +325,25 @@ def _count_and_save(network: Network, arguments: argparse.Namespace, options: di
     return result
 
 
-def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
-    """The network and the domain that was given; None is the network's own."""
+def _load(arguments: argparse.Namespace) -> tuple[Network, Domain]:
+    """The network and the domain that was given, or else its own."""
     from regioncount import files
-    from regioncount.domain import parse_domain
+    from regioncount.network import Network
 
     network = files.load(arguments.network)
-    if arguments.domain is None and network.domain is None:
+    if not isinstance(network, Network):
+        raise InputError(f"{arguments.network}: expected a network file, got a partition")
+    text = network.domain if arguments.domain is None else arguments.domain
+    if text is None:
         raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
-    return network, None if arguments.domain is None else parse_domain(arguments.domain)
+    return network, files.read_domain(text, network.input_dim)
 
 
 def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **options: Any) -> tuple[CountResult, str]:
     """Count what was named, or everything; beyond `max_pieces`, if nothing was named, `activation` alone."""
     from regioncount.partition import count
 
-    if options["method"] == "grid":
+    if options["method"] in ("grid", "montecarlo"):
         return count(network, **options), ""
     try:
         return count(network, definitions=definitions or DEFINITIONS, **options), ""
@@ -363,7 +380,10 @@ def _print_count(report: dict[str, Any]) -> None:
     for key in ("network", "domain", "method"):
         print(f"{key:<9} {report[key]}")
     print()
-    if estimate := report.get("estimate"):
+    estimate = report.get("estimate")
+    if estimate and report["method"] == "montecarlo":
+        _print_montecarlo(estimate)
+    elif estimate:
         points = " x ".join(f"{n:,}" for n in estimate["points"])
         print(f"an estimate from {points} sampled points, not a count:")
         print(f"{estimate['activation']:>15,}  distinct activation patterns")
@@ -389,6 +409,14 @@ def _print_count(report: dict[str, Any]) -> None:
     print(f"\n{pieces}{report['seconds']:.3g} s")
     if report["note"]:
         print(f"note: {report['note']}")
+
+
+def _print_montecarlo(estimate: dict[str, Any]) -> None:
+    percent = f"{100 * estimate['confidence']:g} %"
+    print(f"a Monte-Carlo estimate from {estimate['samples']:,} random descents, not a count:")
+    print(f"{estimate['activation']:>15,.4g}  activation regions, standard error {estimate['standard_error']:,.2g}")
+    print(f"{estimate['low']:>15,.4g}  to {estimate['high']:,.4g}: interval of nominal confidence {percent}")
+    print(f"{estimate['distinct']:>15,}  distinct regions seen")
 
 
 # --- verify
@@ -603,26 +631,39 @@ def _figure(arguments: argparse.Namespace) -> int:
 
     with located("argument --color-by: "):
         shade = drawing.shade(network, arguments.color_by)
+    window = None if arguments.window is None else _window(arguments.window, domain)
     limit = {} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}
     partition = subdivide(network, domain, **limit)
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
 
         figures.write_figure(
-            figures.partition_figure(partition, arguments.color_by, arguments.boundary), arguments.output
+            figures.partition_figure(partition, arguments.color_by, arguments.boundary, window), arguments.output
         )
     else:
         from regioncount import paper
 
         width = arguments.width or "single"
         paper.write_figure(
-            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width), arguments.output
+            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width, window), arguments.output
         )
     print(f"{arguments.output}: {drawing.headline(partition, shade.definition)[0]}; {drawing.footing(partition)}")
     if arguments.boundary:
         boundary = partition.decision_boundary()
         print(", ".join(drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)))
     return 0
+
+
+def _window(text: str, domain: Domain) -> tuple[float, ...]:
+    """The part to draw: low:high of x and y, on the line perhaps of x alone."""
+    from regioncount.domain import Box, Interval, Slice, parse_domain
+
+    dim = domain.parameters if isinstance(domain, Slice) else domain.dim
+    with located("argument --window: "):
+        box = parse_domain(text, 2)
+        if not (isinstance(box, Box) and box.dim == 2 or isinstance(box, Interval) and dim == 1):
+            raise InputError(f"expected a:b,c:d{', or a:b of a graph' if dim == 1 else ''}, got {text!r}")
+    return tuple(x for pair in zip(*box.bounds, strict=True) for x in pair)
 
 
 # --- arrangement
@@ -654,14 +695,14 @@ def _arrangement(arguments: argparse.Namespace) -> int:
     if distinct < arrangement.n_hyperplanes:
         report["note"] = "; ".join(filter(None, (f"{distinct} of the hyperplanes are distinct", report["note"])))
     report["note"] = report.pop("note")  # last, as in count
+    drawn = "" if arguments.output is None else _draw_arrangement(arrangement, arguments)
     if arguments.json:
         import json
 
         print(json.dumps(report))
     else:
         _print_arrangement(report)
-    if arguments.output is not None:
-        drawn = _draw_arrangement(arrangement, arguments)
+    if drawn:
         print(drawn, file=sys.stderr if arguments.json else sys.stdout)
     return 0
 

@@ -18,6 +18,7 @@ or > 0, so it is 0 nowhere.  The rest of the domain is facets and vertices.
 - With attention the network on a facet is one of one variable, cut as above; scores may be quadratic there.  Up to the
   first block where its two pieces differ they share one map, and a choice of both is the choice between them: an affine
   function that is > 0 on both sides has no zero in between.  So cutting starts at that block.
+On the whole plane pieces are cut off by a square, whose sides add none; facets that end there are cut to infinity.
 """
 
 from __future__ import annotations
@@ -29,9 +30,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from regioncount.domain import Plane
 from regioncount.engines import restricted
 from regioncount.exact import Line, Real, Surd, compare, sign_surd
-from regioncount.lowering import BIT, SET, Integers, Lowered, Unit, reduced, score_form
+from regioncount.germs import last_change
+from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Unit, reduced, score_form
 
 if TYPE_CHECKING:
     from regioncount.engines import Judge
@@ -97,9 +100,12 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
     """All facets, from the first block on in which the patterns of their two pieces differ."""
     blocks = partition._source.lowered.blocks
     composer = partition._source.judge.composer
+    whole = isinstance(partition.domain, Plane)
     last_columns = np.array([block.last_column for block in blocks])
     patterns = partition._source.pieces.patterns
     for (p, q), ends in zip(partition.facets, partition.facet_vertices, strict=True):
+        if whole and q < 0:
+            continue  # no border of the plane
         pattern = patterns[p]
         start = 0
         if q >= 0:
@@ -110,7 +116,22 @@ def _add_facets(partition: Partition, cuts: _Cuts, corners: list[Line]) -> None:
         constant = w1 * (x0 * pre[0] + y0 * pre[1] + w0 * pre[2])
         along = reduced(np.stack([slope, constant]), denominator * w0 * w1)
         prefix = pattern[: blocks[start].first_column].tobytes()
-        cuts.segment(start, prefix, *along, Fraction(0), Fraction(1))
+        low, high = Fraction(0), Fraction(1)
+        if whole and max(abs(x1), abs(y1)) == w1:
+            high = _beyond(composer, start, *along)
+        if whole and max(abs(x0), abs(y0)) == w0:
+            back = np.stack([-along[0][0], along[0][0] + along[0][1]])  # from the other end
+            low = 1 - _beyond(composer, start, back, along[1])
+        cuts.segment(start, prefix, *along, low, high)
+
+
+def _beyond(composer: Composer, start: int, pre: Integers, denominator: int) -> Fraction:
+    """How far along a ray all changes are: a number beyond the last one, at least 1."""
+    last = last_change(composer, start, pre, denominator)
+    far = Fraction(2)
+    while compare(far, last) <= 0:
+        far *= 2
+    return far
 
 
 def _values(pre: Integers, denominator: int, x: Real) -> tuple[Integers, int, int]:

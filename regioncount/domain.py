@@ -1,9 +1,10 @@
-"""Domains: the bounded sets of inputs that are subdivided, with exact rational corners.
+"""Domains: the sets of inputs that are subdivided, with exact rational corners.
 
-An interval, a box of any dimension, or a convex polygon, each the closure of its interior.  The text forms
-are those of the command line: ``-1:1``, ``-1:1,-1:1`` and ``poly:x,y;x,y;x,y``; a number in them is an
-integer, a decimal taken exactly (``0.1`` is 1/10) or a fraction (``1/3``).  A float given from Python is the
-rational it is.
+An interval, a box of any dimension, a convex polygon, each the closure of its interior; the whole line, plane or
+space; or a slice, a 1-D or 2-D affine cut through R^n.  The text forms are those of the command line: ``-1:1``,
+``-1:1,-1:1``, ``poly:x,y;x,y;x,y`` and ``all``; a number in them is an integer, a decimal taken exactly (``0.1`` is
+1/10) or a fraction (``1/3``).  A float given from Python is the rational it is.  Slices come from files
+(``slice:FILE``, read by ``files.read_domain``) or from Python.
 
 A polygon is checked by exact signs: all its turns have one sense, and its edges turn once around, which they
 do exactly when their lexicographic sign changes twice on the way (a star polygon has more changes).
@@ -11,9 +12,11 @@ do exactly when their lexicographic sign changes twice on the way (a star polygo
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -25,6 +28,7 @@ from regioncount.exact import as_fraction, as_list
 Point: TypeAlias = tuple[Fraction, Fraction]
 Bounds: TypeAlias = tuple[tuple[float, ...], tuple[float, ...]]
 
+_LONGEST = 120  # the longest text of a slice that has all its numbers
 _DECIMALS = 6  # text with at most so many decimals is written as a decimal, other rationals as p/q
 
 
@@ -58,6 +62,11 @@ class Interval:
     def dim(self) -> int:
         """Number of coordinates."""
         return 1
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: always."""
+        return True
 
     @property
     def bounds(self) -> Bounds:
@@ -124,6 +133,11 @@ class Box:
     def dim(self) -> int:
         """Number of coordinates."""
         return len(self.low)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: always."""
+        return True
 
     @property
     def bounds(self) -> Bounds:
@@ -206,6 +220,11 @@ class Polygon:
         return 2
 
     @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: always."""
+        return True
+
+    @property
     def bounds(self) -> Bounds:
         """Least and greatest coordinates, in float64."""
         x, y = zip(*self.vertices, strict=True)
@@ -239,33 +258,324 @@ class Polygon:
         return f"Polygon([{', '.join(f'({_literals(vertex)})' for vertex in self.vertices)}])"
 
 
-Domain: TypeAlias = Interval | Box | Polygon
+@dataclass(frozen=True, repr=False)
+class Line:
+    """The whole line.
+
+    Examples
+    --------
+    >>> str(Line()), Line().bounded, Line().contains([0.5, 1e300]).tolist()
+    ('all', False, [True, True])
+    """
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return 1
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: never."""
+        return False
+
+    @property
+    def bounds(self) -> Bounds:
+        """Least and greatest coordinates: infinite."""
+        return _everywhere(1)
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Return whether each point is a number: (n,) or (n, 1) to (n,)."""
+        x = _floats(points)
+        return np.asarray(np.isfinite(_points(x, 1)[..., 0] if x.ndim >= 2 else x))
+
+    def __str__(self) -> str:
+        return "all"
+
+    def __repr__(self) -> str:
+        return "Line()"
 
 
-def parse_domain(text: str) -> Domain:
+@dataclass(frozen=True, repr=False)
+class Plane:
+    """The whole plane.
+
+    Examples
+    --------
+    >>> str(Plane()), Plane().bounds
+    ('all', ((-inf, -inf), (inf, inf)))
+    """
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates."""
+        return 2
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: never."""
+        return False
+
+    @property
+    def bounds(self) -> Bounds:
+        """Least and greatest coordinates: infinite."""
+        return _everywhere(2)
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Return whether each point has finite coordinates: (..., 2) to (...)."""
+        return np.asarray(np.isfinite(_points(points, 2)).all(axis=-1))
+
+    def __str__(self) -> str:
+        return "all"
+
+    def __repr__(self) -> str:
+        return "Plane()"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Space:
+    """The whole of R^n; :func:`as_domain` makes a line of R^1 and a plane of R^2.
+
+    Parameters
+    ----------
+    dim : int
+        n >= 1.
+
+    Raises
+    ------
+    InputError
+        Unless `dim` is a positive integer.
+
+    Examples
+    --------
+    >>> Space(3), str(Space(3)), as_domain(Space(2))
+    (Space(3), 'all', Plane())
+    """
+
+    dim: int
+
+    def __init__(self, dim: int) -> None:
+        if isinstance(dim, bool) or not isinstance(dim, (int, np.integer)) or dim < 1:
+            raise InputError(f"dim: expected a positive integer, got {shown(dim)}")
+        object.__setattr__(self, "dim", int(dim))
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded: never."""
+        return False
+
+    @property
+    def bounds(self) -> Bounds:
+        """Least and greatest coordinates: infinite."""
+        return _everywhere(self.dim)
+
+    def contains(self, points: ArrayLike) -> NDArray[np.bool_]:
+        """Return whether each point has finite coordinates: (..., dim) to (...)."""
+        return np.asarray(np.isfinite(_points(points, self.dim)).all(axis=-1))
+
+    def __str__(self) -> str:
+        return "all"
+
+    def __repr__(self) -> str:
+        return f"Space({self.dim})"
+
+
+@dataclass(frozen=True, init=False, repr=False)
+class Slice:
+    """The cut x = origin + Σ t_i directions[i] through R^n, for parameters t in a domain of the line or the plane.
+
+    Parameters
+    ----------
+    origin : sequence of n >= 1 numbers
+    directions : sequence of one or two sequences of n numbers
+        Linearly independent, by exact arithmetic.
+    domain : domain, str or pairs
+        Of t: an Interval or Line for one direction, a Box, Polygon or Plane for two, or what :func:`as_domain` takes.
+
+    Raises
+    ------
+    InputError
+        If an argument is not as said.
+
+    Examples
+    --------
+    >>> cut = Slice([0, 0, 1], [[1, 0, 0], [0, 1, 0]], "-1:1,-1:1")
+    >>> cut.dim, cut.parameters, cut.outward([[0.5, -1]]).tolist()
+    (3, 2, [[0.5, -1.0, 1.0]])
+    >>> str(cut)
+    'slice 0,0,1 + s(1,0,0) + t(0,1,0) on -1:1,-1:1'
+    """
+
+    origin: tuple[Fraction, ...]
+    directions: tuple[tuple[Fraction, ...], ...]
+    domain: Interval | Box | Polygon | Line | Plane
+
+    def __init__(self, origin: Any, directions: Any, domain: Any) -> None:
+        start = _numbers(origin, "origin")
+        rows = tuple(
+            _numbers(row, f"directions[{i}]") for i, row in enumerate(as_list(directions, "directions", "directions"))
+        )
+        if len(rows) > 2:
+            raise InputError(f"directions: expected one or two, got {len(rows)}")
+        for i, row in enumerate(rows):
+            if len(row) != len(start):
+                raise InputError(f"directions[{i}]: expected {len(start)} numbers like origin, got {len(row)}")
+        if not any(rows[0]):
+            raise InputError("directions[0]: expected a direction, got zeros")
+        if len(rows) == 2 and _parallel(*rows):
+            raise InputError("directions: expected two that are linearly independent, got parallel ones")
+        inner = as_domain(domain, len(rows))
+        if not isinstance(inner, (Interval, Box, Polygon, Line, Plane)) or inner.dim != len(rows):
+            raise InputError(
+                f"domain: expected dimension {len(rows)} like the number of directions, got {inner} of dimension "
+                f"{inner.dim}"
+            )
+        object.__setattr__(self, "origin", start)
+        object.__setattr__(self, "directions", rows)
+        object.__setattr__(self, "domain", inner)
+
+    @classmethod
+    def through(cls, points: Any, domain: Any = None, margin: Any = "1/2") -> Slice:
+        """Return the slice through two or three points of R^n.
+
+        Two points are at t = 0 and 1; three at (0, 0), (1, 0) and (0, 1): x = p0 + s (p1 − p0) + t (p2 − p0).
+
+        Parameters
+        ----------
+        points : sequence of two or three sequences of n numbers
+        domain : optional
+            Of the parameters; by default they reach from −margin to 1 + margin.
+        margin : number
+            How far the default domain goes beyond the points, in parts of their distances; not negative.
+
+        Raises
+        ------
+        InputError
+            If the points are not two distinct or three not collinear ones, or an argument is not as said.
+
+        Examples
+        --------
+        >>> cut = Slice.through([[0, 0, 0], [1, 2, 3]])
+        >>> str(cut.domain), cut.outward([1]).tolist()
+        ('-0.5:1.5', [[1.0, 2.0, 3.0]])
+        """
+        places = [_numbers(p, f"points[{i}]") for i, p in enumerate(as_list(points, "points", "points"))]
+        if len(places) not in (2, 3):
+            raise InputError(f"points: expected two or three, got {len(places)}")
+        first, *others = places
+        for i, other in enumerate(others, 1):
+            if len(other) != len(first):
+                raise InputError(f"points[{i}]: expected {len(first)} numbers like points[0], got {len(other)}")
+        rows = [tuple(b - a for a, b in zip(first, other, strict=True)) for other in others]
+        if not all(map(any, rows)) or len(set(places)) < len(places):
+            raise InputError("points: expected distinct ones, got two that coincide")
+        if len(rows) == 2 and _parallel(*rows):
+            raise InputError("points: expected three that are not collinear, got points on one line")
+        beyond = as_fraction(margin, "margin")
+        if beyond < 0:
+            raise InputError(f"margin: expected a number that is not negative, got {shown(margin)}")
+        if domain is None:
+            domain = [[-beyond, 1 + beyond]] * len(rows)
+        return cls(first, rows, domain)
+
+    @property
+    def dim(self) -> int:
+        """Number of coordinates of the space that is cut, n."""
+        return len(self.origin)
+
+    @property
+    def parameters(self) -> int:
+        """Number of directions, 1 or 2."""
+        return len(self.directions)
+
+    @property
+    def bounded(self) -> bool:
+        """Whether it is bounded."""
+        return self.domain.bounded
+
+    @property
+    def bounds(self) -> Bounds:
+        """Least and greatest coordinates in R^n of a box around it, in float64."""
+        low, high = self.domain.bounds
+        start, rows = self._floats
+        with np.errstate(invalid="ignore"):  # 0 · inf is 0 here
+            ends = [np.where(rows == 0, 0.0, rows * np.array(side)[:, None]) for side in (low, high)]
+        least, greatest = start + np.minimum(*ends).sum(axis=0), start + np.maximum(*ends).sum(axis=0)
+        return tuple(least.tolist()), tuple(greatest.tolist())
+
+    def outward(self, t: ArrayLike) -> NDArray[np.float64]:
+        """Return the points of R^n at some parameters, in float64.
+
+        Parameters
+        ----------
+        t : array-like (..., parameters); with one parameter also (n_points,)
+
+        Returns
+        -------
+        ndarray (..., n)
+
+        Raises
+        ------
+        InputError
+            If `t` is no such array.
+        """
+        x = _floats(t)
+        if self.parameters == 1 and x.ndim <= 1:
+            x = x[..., None]
+        if x.ndim == 0 or x.shape[-1] != self.parameters:
+            raise InputError(f"t: expected (n_points, {self.parameters}), got {x.shape}")
+        start, rows = self._floats
+        return np.asarray(start + x @ rows)
+
+    @property
+    def _floats(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        return np.array(self.origin, dtype=np.float64), np.array(self.directions, dtype=np.float64)
+
+    def __str__(self) -> str:
+        names = ("t",) if self.parameters == 1 else ("s", "t")
+        terms = [f"{name}({_coordinates(row)})" for name, row in zip(names, self.directions, strict=True)]
+        text = " + ".join([f"slice {_coordinates(self.origin)}", *terms])
+        if len(text) > _LONGEST:
+            text = f"slice of R^{self.dim} (sha256 {sha256(text.encode()).hexdigest()[:16]})"
+        return f"{text} on {self.domain}"
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"[{_literals(row)}]" for row in self.directions)
+        return f"Slice([{_literals(self.origin)}], [{rows}], {self.domain!r})"
+
+
+Domain: TypeAlias = Interval | Box | Polygon | Line | Plane | Space | Slice
+
+
+def parse_domain(text: str, dim: int | None = None) -> Domain:
     """Return the domain that `text` describes.
 
     Parameters
     ----------
     text : str
-        ``low:high`` for an interval, several of them separated by commas for a box, or ``poly:x,y;x,y;x,y``.
+        ``low:high`` for an interval, several of them separated by commas for a box, ``poly:x,y;x,y;x,y``, or ``all``.
+    dim : int, optional
+        The number of coordinates, which ``all`` needs; of other texts it is not checked.
 
     Raises
     ------
     InputError
-        If the text has none of these forms or the domain has no interior.
+        If the text has none of these forms, the domain has no interior, or it is ``all`` and `dim` is not given.
 
     Examples
     --------
-    >>> parse_domain("-1:1"), parse_domain("0:1/3,0:0.5")
-    (Interval(-1, 1), Box([0, 0], ['1/3', '0.5']))
+    >>> parse_domain("-1:1"), parse_domain("0:1/3,0:0.5"), parse_domain("all", 2)
+    (Interval(-1, 1), Box([0, 0], ['1/3', '0.5']), Plane())
     """
     if not isinstance(text, str):
         raise InputError(f"domain: expected text such as '-1:1,-1:1', got {shown(text)}")
     stripped = text.strip()
-    if stripped == "all" or stripped.startswith("slice:"):
-        form = "all" if stripped == "all" else "slice:"
-        raise InputError(f"domain: {form!r} is not available yet; expected low:high,… or poly:x,y;x,y;…")
+    if stripped == "all":
+        if dim is None:
+            raise InputError("domain: 'all' needs a known number of inputs; expected low:high,… or poly:x,y;x,y;…")
+        with located("domain: "):
+            return _whole(Space(dim))
+    if stripped.startswith("slice:"):
+        raise InputError("domain: expected a domain without a file here, got one of the form slice:FILE")
     with located("domain: "):
         if stripped.startswith("poly:"):
             corners = [corner.split(",") for corner in stripped.removeprefix("poly:").split(";")]
@@ -279,10 +589,11 @@ def parse_domain(text: str) -> Domain:
         return Interval(low[0], high[0]) if len(sides) == 1 else Box(low, high)
 
 
-def as_domain(x: Any) -> Domain:
+def as_domain(x: Any, dim: int | None = None) -> Domain:
     """Return a domain from a domain, its text, or nested pairs ``[[low, high], …]``, one a coordinate.
 
-    A box of dimension 1 becomes the interval it is.
+    A box of dimension 1 becomes the interval it is, a space of dimension 1 or 2 the line or the plane.  As for
+    :func:`parse_domain`, the text ``all`` needs `dim`.
 
     Raises
     ------
@@ -295,7 +606,7 @@ def as_domain(x: Any) -> Domain:
     (Interval(-1, 1), Box([-1, 0], [1, '0.5']))
     """
     if isinstance(x, str):
-        return parse_domain(x)
+        return parse_domain(x, dim)
     if isinstance(x, (list, tuple, np.ndarray)):
         pairs = []
         for i, pair in enumerate(as_list(x, "domain", "pairs [low, high]")):
@@ -308,9 +619,11 @@ def as_domain(x: Any) -> Domain:
             x = Box(low, high)
     if isinstance(x, Box) and x.dim == 1:
         return Interval(x.low[0], x.high[0])
-    if isinstance(x, (Interval, Box, Polygon)):
+    if isinstance(x, Space):
+        return _whole(x)
+    if isinstance(x, (Interval, Box, Polygon, Line, Plane, Slice)):
         return x
-    wanted = "an Interval, a Box, a Polygon, text such as '-1:1,-1:1' or pairs [[low, high], …]"
+    wanted = "a domain such as an Interval, a Box or a Polygon, text such as '-1:1,-1:1' or pairs [[low, high], …]"
     raise InputError(f"domain: expected {wanted}, got {shown(x)}")
 
 
@@ -319,6 +632,21 @@ def as_domain(x: Any) -> Domain:
 
 def _numbers(value: Any, name: str) -> tuple[Fraction, ...]:
     return tuple(as_fraction(x, f"{name}[{i}]") for i, x in enumerate(as_list(value, name, "numbers")))
+
+
+def _whole(space: Space) -> Line | Plane | Space:
+    return Line() if space.dim == 1 else Plane() if space.dim == 2 else space
+
+
+def _everywhere(dim: int) -> Bounds:
+    return (-math.inf,) * dim, (math.inf,) * dim
+
+
+def _parallel(first: Sequence[Fraction], second: Sequence[Fraction]) -> bool:
+    """Whether a direction and a second one are linearly dependent; the first is not zero."""
+    pivot = next(i for i, x in enumerate(first) if x)
+    ratio = second[pivot] / first[pivot]
+    return all(b == ratio * a for a, b in zip(first, second, strict=True))
 
 
 def _floats(points: ArrayLike) -> NDArray[np.float64]:
@@ -370,6 +698,10 @@ def _convex(points: list[Point]) -> tuple[Point, ...]:
 
 def _place(point: Point) -> str:
     return f"({_number(point[0])}, {_number(point[1])})"
+
+
+def _coordinates(point: Iterable[Fraction]) -> str:
+    return ",".join(map(_number, point))
 
 
 def _number(x: Fraction) -> str:

@@ -17,18 +17,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from regioncount.domain import Box, Interval, Polygon
+from regioncount.domain import Box, Interval, Plane, Polygon
 from regioncount.errors import NeedsConicEngine, TooManyPieces
 from regioncount.exact import (
+    FarLine,
     Line,
     Real,
     Surd,
     between,
     compare,
     crossing,
+    far_crossing,
     nearest_float,
     real_roots,
     sign_at,
+    sign_far,
     sign_of_polynomial,
 )
 from regioncount.lowering import BIT, SET, Composer, Integers, Lowered, Program, Unit, flatten, reduced, score_form
@@ -64,6 +67,21 @@ class Window:
             centre.append(middle)
             scale.append(Fraction(2) ** (power + (shear != 0)))
         return cls(tuple(centre), tuple(scale), shear)
+
+    @classmethod
+    def of_space(cls, lowered: Lowered, dim: int = 2) -> Window:
+        """A window of the whole plane or space: about the origin, of the size of most distances of the first block's
+        lines or hyperplanes.
+
+        Any would do; in this one most corners of lines through the window have coordinates of about 1.
+        """
+        unit = cls((Fraction(0),) * dim, (Fraction(1),) * dim)
+        first = as_floats(*Composer(lowered, unit.centre, unit.scale).pre(0, np.zeros(0, dtype=np.uint8)))
+        with np.errstate(all="ignore"):
+            distance = np.abs(first[-1]) / np.hypot.reduce(first[:-1], axis=0)
+        distance = distance[np.isfinite(distance) & (distance > 0)]
+        power = math.frexp(float(np.median(distance)))[1] + 1 if len(distance) else 0
+        return cls(unit.centre, (Fraction(2) ** min(max(power, -900), 900),) * dim)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""
@@ -132,11 +150,15 @@ class Split(NamedTuple):
     changing: set[int]
 
 
+SIDES: list[Line] = [(0, 1, 0), (-1, 0, 0), (0, -1, 0), (1, 0, 0)]  # of a square: lower, right, upper, left
+
+
 class Judge:
     """Exact score differences on the cells of activation patterns."""
 
     def __init__(self, lowered: Lowered, window: Window) -> None:
         self.lowered = lowered
+        self.window = window
         self.composer = Composer(lowered, window.centre, window.scale, window.shear)
         self.first_unit = [0]
         for block in lowered.blocks:
@@ -145,7 +167,7 @@ class Judge:
     def difference(self, block: int, unit: int, i: int, j: int, pattern: np.ndarray) -> list[int]:
         """Score i − score j (or the score of a BIT unit), up to a positive factor.
 
-        Coefficients of [1, x, x²] on the line, of [1, x, y, xx, xy, yy] in the plane.
+        Coefficients of [1, x, x²] on the line, of [1, x, y, xx, xy, yy] in the plane, and so on.
         """
         this = self.lowered.blocks[block].units[unit - self.first_unit[block]]
         p, _ = self.composer.score(block, this, i, pattern)
@@ -153,6 +175,24 @@ class Judge:
             return p
         q, _ = self.composer.score(block, this, j, pattern)
         return [a - b for a, b in zip(p, q, strict=True)]
+
+    def same_map(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if two candidates have one score map on the cell, else 0."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        return int(not any(self.difference(block, unit, i, j, pattern)))
+
+    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
+        """1 if all scores of a unit differ by affine functions on the cell; otherwise the conic engine is needed."""
+        block, unit = int(tag[0]), int(tag[1])
+        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
+        for j in range(1, count):
+            if any(self.difference(block, unit, 0, j, pattern)[len(self.window.centre) + 1 :]):
+                raise self.conic(block)
+        return 1
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        """The error for a score that is quadratic where that is not provided for."""
+        raise NotImplementedError
 
     def split(self, block: int, pre: Integers, low: Real, high: Real) -> Split:
         """Where the choices of a block change between ``low`` and ``high``, on a line with the map ``pre`` of the
@@ -282,19 +322,30 @@ class PlaneJudge(Judge):
         corner = crossing(self.line(before, pattern), self.line(after, pattern))
         return sign_at(self.line(tag, pattern), corner)
 
-    def same_map(self, tag: Sequence[int], pattern: np.ndarray) -> int:
-        """1 if two candidates have one score map on the cell, else 0."""
-        block, unit, i, j = (int(x) for x in tag[:4])
-        return int(not any(self.difference(block, unit, i, j, pattern)))
 
-    def affine(self, tag: Sequence[int], pattern: np.ndarray) -> int:
-        """1 if all scores of a unit differ by affine functions on the cell; otherwise the conic engine is needed."""
-        block, unit = int(tag[0]), int(tag[1])
-        count = len(self.lowered.blocks[block].units[unit - self.first_unit[block]].values)
-        for j in range(1, count):
-            if any(self.difference(block, unit, 0, j, pattern)[3:]):
-                raise self.conic(block)
-        return 1
+class WholePlaneJudge(PlaneJudge):
+    """:class:`PlaneJudge` of the whole plane: the square [−R, R]², R larger than any number, ``edges`` its sides.
+
+    Side k is ``edges[k]`` + R: its lines in ``edges`` lack that part.
+    """
+
+    def __init__(self, lowered: Lowered, window: Window) -> None:
+        super().__init__(lowered, window, SIDES)
+
+    def far_line(self, tag: Sequence[int], pattern: np.ndarray) -> FarLine:
+        """:meth:`line` with its part of R."""
+        return *self.line(tag, pattern), int(tag[0] < 0)
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        layer = self.lowered.blocks[block].layer
+        return NeedsConicEngine(
+            f"layers[{layer}] (attention): a score is quadratic on a piece: the whole plane needs affine scores; "
+            "expected a bounded domain"
+        )
+
+    def at_corner(self, tag: Sequence[int], before: Sequence[int], after: Sequence[int], pattern: np.ndarray) -> int:
+        corner = far_crossing(self.far_line(before, pattern), self.far_line(after, pattern))
+        return sign_far(self.line(tag, pattern), corner)
 
 
 class LineJudge(Judge):
@@ -411,7 +462,11 @@ def restricted(pre: Integers, denominator: int, low: Fraction, high: Fraction) -
 
 @dataclass
 class PlanePieces:
-    """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``."""
+    """What the polygon kernel emitted, in engine coordinates; see ``kernels.polygon.Leaves``.
+
+    ``corners`` (n, 3) are x, y, radius; of the whole plane (n, 4), homogeneous, the weight last, until
+    ``plane.realised`` has placed those at infinity.
+    """
 
     corners: np.ndarray
     tags: np.ndarray
@@ -452,10 +507,10 @@ class Outcome:
 
 
 def polygon_run(
-    lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False
+    lowered: Lowered, domain: Box | Polygon | Plane, emit: bool, max_pieces: int | None, exact: bool = False
 ) -> Outcome:
-    """Subdivide a convex polygon; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts no
-    floats.
+    """Subdivide a convex polygon or the plane; ``emit`` keeps the pieces, otherwise they are only counted; ``exact``
+    trusts no floats.
 
     Raises
     ------
@@ -477,7 +532,7 @@ class PolygonRun:
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES, PRINTS = 64, 16, 4096, 1 << 16, 2048, 1 << 16
 
     def __init__(
-        self, lowered: Lowered, domain: Box | Polygon, emit: bool, max_pieces: int | None, exact: bool = False,
+        self, lowered: Lowered, domain: Box | Polygon | Plane, emit: bool, max_pieces: int | None, exact: bool = False,
         shear: Fraction = Fraction(0),
     ) -> None:  # fmt: skip
         from regioncount.kernels import polygon
@@ -485,9 +540,16 @@ class PolygonRun:
         self.kernel = polygon
         self.lowered = lowered
         self.program: Program = flatten(lowered)
-        self.window = Window.around(domain.vertices, shear)
-        corners = [self.window.inward(v) for v in domain.vertices]
-        self.judge: Any = self.judge_type(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
+        self.whole = isinstance(domain, Plane)
+        self.judge: Any
+        if isinstance(domain, Plane):
+            self.window = Window.of_space(lowered)
+            corners: list[tuple[Fraction, ...]] = list(CORNERS_OF_SQUARE)  # directions: they are at infinity
+            self.judge = WholePlaneJudge(lowered, self.window)
+        else:
+            self.window = Window.around(domain.vertices, shear)
+            corners = [self.window.inward(v) for v in domain.vertices]
+            self.judge = self.judge_type(lowered, self.window, [_edge(corners, i) for i in range(len(corners))])
         self.max_pieces = max_pieces
         self.decisions = Decisions()
         self.place: tuple[int, ...] = ()  # where the run was when it last forgot its verdicts
@@ -499,20 +561,30 @@ class PolygonRun:
             self.roots.norm[0, polygon.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
+        k = self.kernel
+        frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
+        info, maps, pattern = self._allocate_blocks(2, emit)
+        self.stack = k.Stack(
+            np.zeros((frames, corners, 8)), np.zeros((frames, corners, 6), dtype=np.int64), info, maps, pattern
+        )
+        self.run_ = self.run_._replace(scratch=np.zeros((4, max(corners, self.most)), dtype=np.int64))
+        leaves = self.LEAVES if emit else 0
+        self.leaves = k.Leaves(
+            np.zeros((8 * leaves + corners, 4)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
+            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
+            np.zeros((leaves, 3, self.n_out + 1)),
+        )  # fmt: skip
+
+    def _allocate_blocks(self, dim: int, emit: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """What does not depend on the geometry of pieces; returns ``info``, ``map`` and ``pattern`` of the stack."""
         k, blocks = self.kernel, self.program.blocks
         n_blocks = len(blocks)
         widest = int(max(blocks[:, 5].max(), 1))
         choices = int(max(blocks[:, 12].max(), 1))
         candidates = int(max((blocks[:, 14] - blocks[:, 13]).max(), 1))
-        frames, corners = self.FRAMES, max(self.CORNERS, n_corners + 8)
-        self.stack = k.Stack(
-            np.zeros((frames, corners, 7)), np.zeros((frames, corners, 6), dtype=np.int64),
-            np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, 3, widest)),
-            np.zeros((frames, self.lowered.columns), dtype=np.uint8),
-        )  # fmt: skip
         self.roots = k.Roots(
-            np.zeros((n_blocks, 4, widest)), np.zeros((n_blocks, 4, candidates)), np.zeros((n_blocks, 4, 3)),
-            np.zeros(n_blocks, dtype=np.int64),
+            np.zeros((n_blocks, dim + 2, widest)), np.zeros((n_blocks, dim + 2, candidates)),
+            np.zeros((n_blocks, 4, dim + 1)), np.zeros(n_blocks, dtype=np.int64),
         )  # fmt: skip
         state = np.zeros(15, dtype=np.int64)
         state[k.NEXT_ROOT] = 1
@@ -527,19 +599,18 @@ class PolygonRun:
         table[:, 2] = 2
         self.run_ = k.Run(
             state, np.zeros(n_blocks, dtype=np.int64), table, np.zeros((self.REQUESTS, 16), dtype=np.int64),
-            np.zeros((3, widest)), np.zeros((4, max(corners, self.most)), dtype=np.int64), np.zeros(4),
-            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((4, 3)),
+            np.zeros((4, widest)), np.zeros((4, self.most), dtype=np.int64), np.zeros(4),
+            np.zeros(5, dtype=np.int64), np.zeros(4, dtype=np.int64), np.zeros((5, dim + 1)),
             np.zeros((prints, 3), dtype=np.int64), self.lowered.visible.astype(np.uint8),
         )  # fmt: skip
         self.seen = np.zeros((0, 3), dtype=np.int64)
-        leaves = self.LEAVES if emit else 0
         self.n_out = int(blocks[-1, 5]) if emit else 0
-        self.leaves = k.Leaves(
-            np.zeros((8 * leaves + corners, 3)), np.zeros((8 * leaves + corners, 5), dtype=np.int64),
-            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, self.lowered.columns), dtype=np.uint8),
-            np.zeros((leaves, 3, self.n_out + 1)),
-        )  # fmt: skip
         self.chunks: list[tuple[np.ndarray, ...]] = []
+        frames = self.FRAMES
+        return (
+            np.zeros((frames, k.N_INFO + choices), dtype=np.int64), np.zeros((frames, dim + 1, widest)),
+            np.zeros((frames, self.lowered.columns), dtype=np.uint8),
+        )  # fmt: skip
 
     def _first_frame(self, corners: list[tuple[Fraction, ...]]) -> None:
         k, stack = self.kernel, self.stack
@@ -551,7 +622,9 @@ class PolygonRun:
             size = max(abs(a), abs(b), abs(c))
             line = np.array([a / size, b / size, c / size])
             length = float(np.hypot(line[0], line[1]))
-            stack.edges[0, v, 3:] = [*(line / length), 16 * U / length]
+            stack.edges[0, v, 3:] = [*(line / length), 16 * U / length, 1.0]
+            if self.whole:  # a corner at infinity, on the line at infinity
+                stack.edges[0, v, 3:] = [0.0, 0.0, 1.0, 0.0, 0.0]
             stack.tags[0, v] = [-1, v, 0, 0, -1 - v, k.mix(2**40, v)]
         stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
         numerators, denominator = self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8))
@@ -569,24 +642,10 @@ class PolygonRun:
         if self.everywhere:
             self._hand_over()
         while True:
-            status = k.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves)
+            status = self._advance()
             if status == k.OK:
                 break
-            if status == k.CONIC:
-                self._hand_over()
-                continue
-            if status == k.REQUEST:
-                self._settle()
-            elif status == k.GROW_FRAMES:
-                self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
-            elif status == k.GROW_CORNERS:
-                self._grow_corners()
-            elif status == k.FULL:
-                self._drain()
-            elif status == k.FULL_PRINTS:
-                self._collect_prints()
-            else:
-                raise too_many(self.max_pieces)
+            self._serve(status)
         pieces = None
         if self.run_.state[k.EMIT]:
             self._drain()
@@ -598,6 +657,28 @@ class PolygonRun:
             patterns = np.bincount(self.seen[:, 0], minlength=len(counts))
         last = int(counts[self.run_.state[k.LAST_BLOCK]])
         return Outcome(patterns, last, pieces, self.judge, self.window, self.decisions, self.method)
+
+    def _advance(self) -> int:
+        """Run the kernel until it has ended or needs something."""
+        return int(self.kernel.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves))
+
+    def _serve(self, status: int) -> None:
+        """Give the kernel what it needs."""
+        k = self.kernel
+        if status == k.REQUEST:
+            self._settle()
+        elif status == k.CONIC:
+            self._hand_over()
+        elif status == k.GROW_FRAMES:
+            self.stack = k.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.stack))
+        elif status == k.GROW_CORNERS:
+            self._grow_corners()
+        elif status == k.FULL:
+            self._drain()
+        elif status == k.FULL_PRINTS:
+            self._collect_prints()
+        else:
+            raise too_many(self.max_pieces)
 
     def _hand_over(self) -> None:
         raise AssertionError("the judge refuses quadratic scores")
@@ -621,7 +702,7 @@ class PolygonRun:
             pattern = patterns[request[0]]
             tag = request[2:6]
             if request[1] == k.AT_CORNER:
-                verdicts[q] = self.judge.at_corner(tag, request[6:10], request[10:14], pattern)
+                verdicts[q] = self._at_corner(request, pattern)
             elif request[1] == k.SAME_MAP:
                 verdicts[q] = self.judge.same_map(tag, pattern)
             elif request[1] == k.AFFINE:
@@ -632,6 +713,10 @@ class PolygonRun:
         if 2 * (int(run.state[k.N_VERDICTS]) + count) > len(run.table):
             self._forget()
         k.answer(self.run_, verdicts, count)
+
+    def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
+        """Sign of the line of a request at its corner."""
+        return self.judge.at_corner(request[2:6], request[6:10], request[10:14], pattern)
 
     def _forget(self) -> None:
         """Empty the table of verdicts; double it if nothing has moved since last time: one step needs more of them."""
@@ -668,6 +753,8 @@ class PolygonRun:
     def _collect(self) -> Any:
         corners, tags, sizes, patterns, maps = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
         offsets = np.concatenate([[0], np.cumsum(sizes)])
+        if not self.whole:
+            corners = corners[:, :3]
         return PlanePieces(corners, tags, offsets, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1])
 
 
@@ -916,6 +1003,9 @@ class _IntervalRun:
         ends, tags, patterns, maps, states, marks = (np.concatenate(parts) for parts in zip(*self.chunks, strict=True))
         self.judge.log = self.run_.log[: int(self.run_.state[self.kernel.N_LOG])]
         return LinePieces(ends, tags, patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], states, marks)
+
+
+CORNERS_OF_SQUARE = [(Fraction(x), Fraction(y)) for x, y in ((-1, -1), (1, -1), (1, 1), (-1, 1))]
 
 
 def _edge(corners: list[tuple[Fraction, ...]], i: int) -> Line:

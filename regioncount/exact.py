@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import chain
-from typing import Any, NoReturn, TypeAlias
+from operator import mul
+from typing import Any, NamedTuple, NoReturn, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -393,6 +394,86 @@ def sign_at(line: Line, point: Line) -> int:
     0
     """
     return sign(line[0] * point[0] + line[1] * point[1] + line[2] * point[2])
+
+
+FarLine: TypeAlias = tuple[int, int, int, int]
+FarPoint: TypeAlias = tuple[int, int, int, int, int]
+
+
+def far_crossing(first: FarLine, second: FarLine) -> FarPoint:
+    """Return the common point of two lines (a, b, c, r), ax + by + c + rR = 0, where R is larger than any number.
+
+    (X, Y, x, y, w) stands for ((XR + x) / w, (YR + y) / w), w >= 0; w = 0 where the lines are parallel.
+
+    >>> far_crossing((1, 0, 0, -1), (1, -2, 3, 0))  # x = R and x + 3 = 2y
+    (2, 1, 0, 3, 2)
+    """
+    a, b, c, r = first
+    d, e, f, s = second
+    w = a * e - b * d
+    if w < 0:
+        a, b, c, r, d, e, f, s, w = d, e, f, s, a, b, c, r, -w
+    return b * s - e * r, r * d - s * a, b * f - c * e, c * d - a * f, w
+
+
+def sign_far(line: Line, point: FarPoint) -> int:
+    """Return the sign of ax + by + c at a point of `far_crossing` with w > 0: of the part with R, or else without.
+
+    >>> sign_far((1, -2, 4), (2, 1, 0, 3, 2)), sign_far((1, -1, 0), (2, 1, 0, 3, 2))
+    (1, 1)
+    """
+    a, b, c = line
+    return sign(a * point[0] + b * point[1]) or sign(a * point[2] + b * point[3] + c * point[4])
+
+
+# ------------------------------------------------------------------------------------------------------- signs in Rⁿ
+
+Hyperplane: TypeAlias = tuple[int, ...]  # (a_1 … a_n, c, r): a·x + c + rR, R larger than any number
+
+
+class SpacePoint(NamedTuple):
+    """The point (far·R + near) / weight of Rⁿ, weight > 0."""
+
+    far: tuple[int, ...]
+    near: tuple[int, ...]
+    weight: int
+
+
+def common_point(planes: Sequence[Hyperplane]) -> SpacePoint:
+    """Return the one point that hyperplanes have in common; some n of them are independent.
+
+    Fraction-free Gauss-Jordan elimination (Bareiss 1968): all divisions are exact.
+
+    >>> common_point([(1, 0, -1, 0), (1, 2, -2, 0)])
+    SpacePoint(far=(0, 0), near=(2, 1), weight=2)
+    """
+    rows = [list(row) for row in planes]
+    n = len(rows[0]) - 2
+    last = 1
+    for column in range(n):
+        at = next(k for k in range(column, len(rows)) if rows[k][column])
+        rows[column], rows[at] = rows[at], rows[column]
+        pivot = rows[column]
+        p = pivot[column]
+        for k, row in enumerate(rows):
+            if k != column:
+                q = row[column]
+                rows[k] = [(p * x - q * y) // last for x, y in zip(row, pivot, strict=True)]
+        last = p
+    common = math.gcd(last, *(x for row in rows[:n] for x in row[n:])) * (1 if last > 0 else -1)
+    return SpacePoint(
+        tuple(-row[n + 1] // common for row in rows[:n]), tuple(-row[n] // common for row in rows[:n]), last // common
+    )
+
+
+def sign_at_point(plane: Hyperplane, point: SpacePoint) -> int:
+    """Return the sign of a hyperplane without R at a point: far out its slopes decide, then its value nearby.
+
+    >>> sign_at_point((1, -1, -1, 0), SpacePoint((1, 1), (0, 0), 1))
+    -1
+    """
+    lead = sum(map(mul, plane, point.far))
+    return sign(lead or sum(map(mul, plane, point.near)) + plane[-2] * point.weight)
 
 
 # ------------------------------------------------------------------------------------------------ numbers on the line

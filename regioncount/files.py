@@ -1,4 +1,4 @@
-"""Network files: JSON, or one safetensors file for large networks.
+"""Network files: JSON, or one safetensors file for large networks; partition files; slice files.
 
 A file is refused, not repaired: unknown keys, wrong shapes, NaN, infinity, a repeated key and the like raise
 one line that names the file, the layer and the field.  Numbers are kept exactly: a JSON integer within range
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
-from regioncount.domain import parse_domain
+from regioncount.domain import Domain, Slice, parse_domain
 from regioncount.errors import InputError, located, shown
 from regioncount.exact import ExactArray, json_number
 from regioncount.network import (
@@ -157,6 +157,39 @@ def network_from_dict(data: Any) -> Network:
     return _read_network(data, lambda value, field: value)
 
 
+# -------------------------------------------------------------------------------- domains
+
+
+def read_domain(text: str, dim: int | None = None) -> Domain:
+    """Return the domain that a text of the command line describes.
+
+    Parameters
+    ----------
+    text : str
+        As for :func:`regioncount.domain.parse_domain`, or ``slice:FILE``: a slice in a JSON file, an object of
+        ``origin`` (a list of n numbers), ``directions`` (one or two such lists) and ``domain``, of the parameters (a
+        text or pairs); numbers may be strings of fractions.
+    dim : int, optional
+        The number of coordinates, which ``all`` needs.
+
+    Raises
+    ------
+    InputError
+        If the text is none of these, or the file is refused; the message names the file and the field.
+    """
+    if not isinstance(text, str) or not text.strip().startswith("slice:"):
+        return parse_domain(text, dim)
+    path = text.strip().removeprefix("slice:")
+    with located("domain: "), _file_errors(path, "read"):
+        if not path:
+            raise InputError("expected slice:FILE, got no name of a file")
+        return _read_slice(_parse_json(_decode(Path(path).read_bytes())))
+
+
+def _read_slice(data: Any) -> Slice:
+    return Slice(**_members(data, ("origin", "directions", "domain"), ()))
+
+
 # -------------------------------------------------------------------------------- partitions
 
 _PARTITION = "regioncount-partition"
@@ -174,6 +207,11 @@ def _dump_partition(partition: Any) -> bytes:
         "network": network_to_dict(partition.network), "counts": partition.counts(), "undecided": partition.undecided,
         "depth_profile": partition.depth_profile, "decisions": partition.decisions,
     }  # fmt: skip
+    if partition.slice is not None:
+        about["slice"] = {
+            "origin": [json_number(x) for x in partition.slice.origin],
+            "directions": [[json_number(x) for x in row] for row in partition.slice.directions],
+        }
     text = np.frombuffer(_dump_json(about).encode(), dtype=np.uint8)
     stream = io.BytesIO()
     names = (*_ARRAYS, *_CURVED) if len(partition.facet_arc) else _ARRAYS
@@ -191,7 +229,7 @@ def _load_partition(path: Path) -> Any:
         raise InputError(f"not a partition file, or a damaged one ({error})") from None
     about = _parse_json(_decode(arrays.pop("about", np.zeros(0, dtype=np.uint8)).tobytes()))
     keys = ("format", "version", "domain", "dim", "network", "counts", "undecided", "depth_profile", "decisions")
-    about = _members(about, keys, ())
+    about = _members(about, keys, ("slice",))
     if (about["format"], about["version"]) != (_PARTITION, VERSION):
         raise InputError(f"format: expected {_PARTITION!r} version {VERSION}, got {shown(about['format'])}")
     kinds = _ARRAYS | _CURVED if set(arrays) & set(_CURVED) else _ARRAYS
@@ -205,13 +243,18 @@ def _load_partition(path: Path) -> Any:
         _check_arcs(arrays)
     with located("network: "):
         network = network_from_dict(about["network"])
-    with located("domain: "):
-        domain = parse_domain(about["domain"])
+    if about["dim"] not in (1, 2):
+        raise InputError(f"dim: expected 1 or 2, got {shown(about['dim'])}")
+    domain = parse_domain(about["domain"], about["dim"])
     if about["dim"] != domain.dim or domain.dim != network.input_dim or domain.dim not in (1, 2):
         raise InputError(f"dim: expected {domain.dim} like domain and network, got {shown(about['dim'])}")
+    cut = None
+    if "slice" in about:
+        with located("slice: "):
+            cut = _read_slice({**_members(about["slice"], ("origin", "directions"), ()), "domain": domain})
     return Partition(
         network=network, domain=domain, dim=domain.dim, depth_profile=about["depth_profile"],
-        undecided=about["undecided"],
+        undecided=about["undecided"], slice=cut,
         decisions=about["decisions"], recorded=about["counts"], **arrays,
     )  # fmt: skip
 
@@ -432,11 +475,11 @@ def _read_network(data: Any, resolve: Resolve) -> Network:
 
 
 def _check_domain(network: Network) -> None:
-    """Refuse a domain of another dimension; the forms 'all' and 'slice:' are left to who uses them."""
+    """Refuse a domain of another dimension; a slice's file is left to who uses it."""
     text = network.domain
-    if text is None or text.strip() == "all" or text.strip().startswith("slice:"):
+    if text is None or text.strip().startswith("slice:"):
         return
-    dim = parse_domain(text).dim
+    dim = parse_domain(text, network.input_dim).dim
     if dim != network.input_dim:
         raise InputError(f"domain: expected dimension {network.input_dim}, got {shown(text)} of dimension {dim}")
 

@@ -15,12 +15,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from regioncount.domain import Domain, Polygon, as_domain
+from regioncount.domain import Box, Interval, Polygon, as_domain
 from regioncount.errors import InputError, shown
 from regioncount.evaluation import patterns_and_borders
 from regioncount.network import Network
 
 DEFAULT_POINTS = {1: 100_000, 2: 1_000}  # per axis
+_Domain = Interval | Box | Polygon
 MOST_POINTS = 100_000_000
 BAND_BYTES = 2**24
 # where to look for a place off the borders, in parts of a cell: of no common direction
@@ -57,7 +58,9 @@ def grid_estimate(network: Network, domain: Any, points_per_axis: int | None = N
     >>> grid_estimate(network, "-1:1,-1:1", 10)
     {'activation': 4, 'components': 4, 'points': [10, 10]}
     """
-    where = as_domain(domain)
+    where = as_domain(domain, network.input_dim)
+    if not isinstance(where, (Interval, Box, Polygon)):
+        raise InputError(f"domain: expected a bounded interval, box or polygon for a grid, got {where}")
     if where.dim != network.input_dim:
         raise InputError(f"domain: expected dimension {network.input_dim} like the network, got {where.dim}")
     n = _points_per_axis(where, points_per_axis)
@@ -80,7 +83,7 @@ def grid_estimate(network: Network, domain: Any, points_per_axis: int | None = N
     return {"activation": patterns.number, "components": int(components), "points": [n] * where.dim}
 
 
-def _points_per_axis(where: Domain, given: Any) -> int:
+def _points_per_axis(where: _Domain, given: Any) -> int:
     if where.dim not in DEFAULT_POINTS:
         raise InputError(f"domain: expected dimension 1 or 2 for a grid, got {where.dim}")
     if given is None:
@@ -93,7 +96,7 @@ def _points_per_axis(where: Domain, given: Any) -> int:
     return int(given)
 
 
-def _bands(where: Domain, n: int, n_columns: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.uint8]]]:
+def _bands(where: _Domain, n: int, n_columns: int) -> Iterator[tuple[NDArray[np.float64], NDArray[np.uint8]]]:
     """Bands of rows of the grid: the samples inside the domain, and for all of the band whether they are."""
     low, high = where.bounds
     axes = [np.clip(a + (np.arange(n) + 0.5) * ((b - a) / n), a, b) for a, b in zip(low, high, strict=True)]
@@ -110,7 +113,7 @@ def _bands(where: Domain, n: int, n_columns: int) -> Iterator[tuple[NDArray[np.f
         yield points[inside], inside.astype(np.uint8)
 
 
-def _sample(network: Network, where: Domain, points: NDArray[np.float64], n: int) -> NDArray[np.uint8]:
+def _sample(network: Network, where: _Domain, points: NDArray[np.float64], n: int) -> NDArray[np.uint8]:
     """Patterns at points, or near those on borders, in their cells and in the domain."""
     patterns, on_border = patterns_and_borders(network, points)
     stuck = np.flatnonzero(on_border)

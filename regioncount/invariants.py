@@ -49,7 +49,7 @@ def check(partition: Partition) -> None:
     AssertionError
         With one sentence saying what does not hold and where.
     """
-    frame = _Frame.of(partition.domain)
+    frame = _Frame.of(partition.frame)
     _shapes(partition)
     if partition.dim == 1:
         _line(partition)
@@ -160,6 +160,8 @@ def _shapes(p: Partition) -> None:
                 f"{name}: expected {kinds[kind]} of shape {shape}, got {array.dtype} of shape {array.shape}"
             )
         if kind == "f" and name != "maps":
+            if name == "breakpoints" and not p.domain.bounded:
+                array = array[1:-1]
             _expect(np.isfinite(array).all(axis=tuple(range(1, array.ndim))), f"{name} are finite", "row")
     _expect((p.patterns <= 1).all(axis=1), "its pattern holds only 0 and 1")
     _expect((p.facets[:, 0] >= 0) & (p.facets[:, 0] < n), "its first side is a piece", "facet")
@@ -184,12 +186,14 @@ def _columns(p: Partition) -> int:
 
 
 def _line(p: Partition) -> None:
-    assert isinstance(p.domain, Interval)
-    low, high = float(p.domain.low), float(p.domain.high)
+    (low,), (high,) = p.domain.bounds
     n = p.n_pieces
     _same((float(p.breakpoints[0]), float(p.breakpoints[-1])), (low, high), "breakpoints: ends of the domain")
     increasing = "the next breakpoint is not less (equal where two round to one float)"
     _expect(np.diff(p.breakpoints) >= 0, increasing, "breakpoint")
+    if p.reach is not None:
+        inside = (np.abs(p.breakpoints[1:-1]) <= p.reach).all()
+        _expect(inside, "breakpoints: those of the whole line are within reach", "partition")
     inner = np.sort(p.facets[p.facets[:, 1] >= 0], axis=1)
     inner = inner[np.argsort(inner[:, 0], kind="stable")]
     _same(len(inner), n - 1, "facets: number between pieces")
@@ -201,7 +205,7 @@ def _line(p: Partition) -> None:
 
 def _inside_intervals(p: Partition, frame: _Frame) -> tuple[np.ndarray, np.ndarray]:
     """A point inside each piece, not its middle: an isolated tie may sit there."""
-    ends = frame.inward(p.breakpoints[:, None])
+    ends = frame.inward(p.finite_breakpoints[:, None])
     return ends[:-1] + 0.381966 * np.diff(ends, axis=0), np.diff(ends[:, 0]) > 8 * frame.tolerance
 
 
@@ -570,7 +574,7 @@ def _borders(p: Partition, frame: _Frame) -> None:
     rng = np.random.default_rng(0)
     for piece in np.sort(rng.permutation(p.n_pieces)[:EXACT_SAMPLE]):
         if p.dim == 1:
-            tags, ends = pieces.tags[piece], p.breakpoints[[[piece], [piece + 1]]][:, :, None]
+            tags, ends = pieces.tags[piece], p.finite_breakpoints[[[piece], [piece + 1]]][:, :, None]
         else:
             edges = np.arange(p.offsets[piece], p.offsets[piece + 1])
             tags = pieces.tags[edges]

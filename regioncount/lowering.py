@@ -27,6 +27,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASS, BIT, SET = 0, 1, 2
+_TWO_NORMS: dict[tuple[tuple[int, ...], bytes], float] = {}
 Integers = np.ndarray  # object array of Python ints
 
 
@@ -564,7 +566,7 @@ class Composer:
         return state, denominator * common
 
     def score(self, block: int, unit: Unit, candidate: int, pattern: Any) -> tuple[list[int], int]:
-        """A candidate's score as an exact polynomial in ξ: numerators of [1-D: 1, x, x²; 2-D: 1, x, y, xx, xy, yy]."""
+        """A candidate's score as an exact polynomial in ξ: numerators, in the order of :func:`linear_form`."""
         pre, denominator = self.pre(block, pattern)
         squared = unit.kind == SET and unit.scores[candidate][2] > 0
         return score_form(pre, unit, candidate), denominator**2 if squared else denominator
@@ -579,7 +581,7 @@ def score_form(pre: Integers, unit: Unit, candidate: int) -> list[int]:
     q, k, r = unit.scores[candidate]
     if r == 0:
         return linear_form(pre[:, k])
-    total = [0] * (3 if len(pre) == 2 else 6)
+    total = [0] * (len(pre) * (len(pre) + 1) // 2)
     for i in range(r):
         product = multiply_forms(pre[:, q + i], pre[:, k + i])
         total = [a + b for a, b in zip(total, product, strict=True)]
@@ -593,24 +595,17 @@ def reduced(numerators: Integers, denominator: int) -> tuple[Integers, int]:
 
 
 def linear_form(column: Any) -> list[int]:
-    """Slopes-then-constant as the polynomial [1, x, x²] or [1, x, y, xx, xy, yy]."""
-    if len(column) == 2:
-        return [column[1], column[0], 0]
-    return [column[2], column[0], column[1], 0, 0, 0]
+    """Slopes, then constant, as a polynomial [1, x_1 … x_n, x_1 x_1, x_1 x_2, … x_n x_n]."""
+    n = len(column) - 1
+    return [column[n], *column[:n]] + [0] * (n * (n + 1) // 2)
 
 
 def multiply_forms(p: Any, q: Any) -> list[int]:
     """The product of two affine forms (slopes, then constant), in the order of :func:`linear_form`."""
-    if len(p) == 2:
-        return [p[1] * q[1], p[0] * q[1] + p[1] * q[0], p[0] * q[0]]
-    return [
-        p[2] * q[2],
-        p[0] * q[2] + p[2] * q[0],
-        p[1] * q[2] + p[2] * q[1],
-        p[0] * q[0],
-        p[0] * q[1] + p[1] * q[0],
-        p[1] * q[1],
-    ]
+    n = len(p) - 1
+    linear = [p[i] * q[n] + p[n] * q[i] for i in range(n)]
+    squares = [p[i] * q[j] + (p[j] * q[i] if i < j else 0) for i in range(n) for j in range(i, n)]
+    return [p[n] * q[n], *linear, *squares]
 
 
 class Program(NamedTuple):
@@ -712,7 +707,7 @@ def _bounds(block: Block) -> list[float]:
         spectral = ones
         if np.isfinite(frobenius) and min(w.shape) <= 1024:
             # LAPACK's singular values are exact for a matrix within a modest multiple of u of this one
-            spectral = float(np.linalg.norm(w, 2)) + 64 * sum(w.shape) * 2.0**-53 * frobenius
+            spectral = _two_norm(w) + 64 * sum(w.shape) * 2.0**-53 * frobenius
     spectral = min(frobenius, ones, spectral)
     gain, rounding = 1.0, 0.0
     for unit in block.units:
@@ -727,6 +722,20 @@ def _bounds(block: Block) -> list[float]:
         gain *= float(np.sqrt(block.repeat)) * (1 + 1e-15)  # all query tokens may choose the same value
     bias = _norm(b, None) * float(np.sqrt(block.repeat)) * (1 + 1e-12 * b.size)
     return [spectral, frobenius, bias, gain, rounding * 2.0**-53]
+
+
+def _two_norm(w: np.ndarray) -> float:
+    """The largest singular value by LAPACK; of large matrices remembered: many slices go through one network."""
+    if w.size < 10_000:
+        return float(np.linalg.norm(w, 2))
+    key = w.shape, sha256(w.tobytes()).digest()
+    found = _TWO_NORMS.get(key)
+    if found is None:
+        found = float(np.linalg.norm(w, 2))
+        if len(_TWO_NORMS) >= 256:
+            _TWO_NORMS.clear()
+        _TWO_NORMS[key] = found
+    return found
 
 
 def _norm(values: np.ndarray, axis: int | None) -> Any:

@@ -3,6 +3,9 @@
 ``subdivide`` runs an engine and keeps its pieces; ``count`` streams where only ``activation`` is asked for.  The five
 definitions of ``DEFINITIONS`` (``definitions.MEANINGS``) come from one subdivision: pieces are joined where they have
 one pattern or one map, and are neighbours.
+
+A slice is resolved at the door: what is subdivided is the network after one more affine layer, the slice's, on the
+domain of its parameters.  On the whole line the engine subdivides [−S, S], beyond which nothing changes (``germs``).
 """
 
 from __future__ import annotations
@@ -12,26 +15,28 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from regioncount import adjacency, conics, contacts, engines
+from regioncount import adjacency, conics, contacts, engines, plane
 from regioncount.definitions import COUNTABLE, DEFINITIONS
-from regioncount.domain import Box, Domain, Interval, Polygon, as_domain
+from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import nearest_float
+from regioncount.germs import line_reach
 from regioncount.lowering import Composer, Lowered, lower
-from regioncount.network import Network
+from regioncount.network import Affine, Network
 
 if TYPE_CHECKING:
     from regioncount.boundary import DecisionBoundary
 
 MAX_PIECES = 2_000_000
-METHODS = ("auto", "interval", "polygon", "conic", "grid")
+METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
+ESTIMATES = ("grid", "montecarlo")  # sample, and count nothing
 
 
 @dataclass(frozen=True)
@@ -42,9 +47,9 @@ class CountResult:
     ----------
     domain : str
     method : str
-        The engine: "interval", "polygon", "conic" or "grid".
+        The engine: "interval", "polygon", "conic", "grid" or "montecarlo".
     counts : dict of str to int
-        By definition; empty for the grid, which only estimates.
+        By definition; empty for the grid and Monte Carlo, which only estimate.
     depth_profile : list of dict
         ``layer``, ``type``, ``activation``: activation regions (R2) of the network cut after each layer that chooses.
     pieces : int or None
@@ -54,7 +59,9 @@ class CountResult:
     undecided : int
         Decisions that no arithmetic settled.
     estimate : dict or None
-        Grid only: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.
+        Grid: ``activation`` (distinct patterns sampled), ``components`` and ``points`` per axis.  Monte Carlo:
+        ``activation`` (a mean, not an integer), ``low``, ``high``, ``confidence``, ``standard_error``, ``samples``,
+        ``distinct`` and ``seed``.
     seconds : float
     note : str
     decisions : dict of str to int
@@ -83,17 +90,19 @@ def count(
     max_pieces: int = MAX_PIECES,
     grid: int | None = None,
     exact: bool = False,
+    samples: int | None = None,
+    seed: int | None = None,
 ) -> CountResult:
     """Count the linear regions of a network on a domain.
 
     Parameters
     ----------
     network : Network
-    domain : Interval, Box, Polygon, str or nested list, optional
-        By default the network's own.
+    domain : Interval, Box, Polygon, Line, Plane, Slice, str or nested list, optional
+        By default the network's own.  "all" is the whole line or plane; "slice:FILE" reads a slice from a file.
     definitions : sequence of str
         What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
-    method : {"auto", "interval", "polygon", "conic", "grid"}
+    method : {"auto", "interval", "polygon", "conic", "grid", "montecarlo"}
         In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon"
         refuses quadratic scores, "conic" uses its pieces everywhere.
     max_pieces : int
@@ -102,6 +111,9 @@ def count(
         With ``method="grid"``: points per axis (default 1,000 in the plane, 100,000 on the line).
     exact : bool
         Decide everything in rational arithmetic: slow, an oracle for the usual way.
+    samples, seed : int, optional
+        With ``method="montecarlo"``: descents (default 200) and the seed of their random numbers (default 0); see
+        :func:`regioncount.montecarlo.estimate`.
 
     Raises
     ------
@@ -120,7 +132,8 @@ def count(
     {'activation': 2, 'cells': 2, 'linear': 1, 'linear_closed': 1, 'affine_maps': 1}
     """
     started = time.perf_counter()
-    where = _domain(network, domain)
+    posed = _posed(network, domain)
+    network, where = posed.network, posed.domain
     if isinstance(definitions, str) or not isinstance(definitions, Iterable):
         definitions = (definitions,)
     for name in definitions:
@@ -133,19 +146,41 @@ def count(
 
         estimate = grid_estimate(network, where, grid)
         return CountResult(
-            str(where), engine, {}, [], None, False, 0, estimate, time.perf_counter() - started,
+            posed.name, engine, {}, [], None, False, 0, estimate, time.perf_counter() - started,
             "sampled patterns: an estimate, not a count",
         )  # fmt: skip
+    for name, value in (("samples", samples), ("seed", seed)):
+        if value is not None and engine != "montecarlo":
+            raise InputError(
+                f"{name}: expected with method 'montecarlo' only, got {shown(value)} with method {method!r}"
+            )
+    if engine == "montecarlo":
+        return _montecarlo(posed, samples, seed, started)
     _max_pieces(max_pieces)
     if not set(definitions) <= {"activation"}:
-        return subdivide(network, where, method, max_pieces, exact).result(definitions, started)
+        return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
     lowered = lower(network, where.dim == 2)
     outcome = _run(lowered, where, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
-        str(where), outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
-        _profile(lowered, outcome), outcome.n_pieces, undecided == 0, undecided, None, time.perf_counter() - started,
-        decisions=_decisions(outcome),
+        posed.name, outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
+        _profile(lowered, outcome, posed), outcome.n_pieces, undecided == 0, undecided, None,
+        time.perf_counter() - started, decisions=_decisions(outcome),
+    )  # fmt: skip
+
+
+def _montecarlo(posed: _Posed, samples: int | None, seed: int | None, started: float) -> CountResult:
+    from regioncount.montecarlo import DEFAULT_SAMPLES, estimate
+
+    seed = 0 if seed is None else seed
+    found = estimate(posed.network, posed.domain, DEFAULT_SAMPLES if samples is None else samples, seed)
+    report = {
+        "activation": found.regions, "low": found.low, "high": found.high, "confidence": found.confidence,
+        "standard_error": found.standard_error, "samples": found.samples, "distinct": found.distinct, "seed": seed,
+    }  # fmt: skip
+    return CountResult(
+        posed.name, "montecarlo", {}, [], None, False, 0, report, time.perf_counter() - started,
+        "Monte-Carlo estimate, not a count",
     )  # fmt: skip
 
 
@@ -164,31 +199,61 @@ def subdivide(
     >>> partition.n_pieces, partition.count("linear"), partition.certified
     (4, 4, True)
     """
-    where = _domain(network, domain)
+    posed = _posed(network, domain)
     _max_pieces(max_pieces)
-    if _engine(where, method) == "grid":
+    if _engine(posed.domain, method) in ESTIMATES:
+        which = "the grid" if method == "grid" else "Monte Carlo"
         raise InputError(
-            "method: the grid samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
+            f"method: {which} samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
         )
-    lowered = lower(network, where.dim == 2)
-    outcome = _run(lowered, where, method, True, max_pieces, exact)
-    make = _line_partition if where.dim == 1 else _plane_partition
-    return make(network, where, lowered, outcome)
+    return _subdivide(posed, method, max_pieces, exact)
 
 
-def _domain(network: Network, domain: Any) -> Domain:
+def _subdivide(posed: _Posed, method: str, max_pieces: int, exact: bool) -> Partition:
+    lowered = lower(posed.network, posed.domain.dim == 2)
+    outcome = _run(lowered, posed.domain, method, True, max_pieces, exact)
+    make = _line_partition if posed.domain.dim == 1 else _plane_partition
+    return make(posed, lowered, outcome)
+
+
+class _Posed(NamedTuple):
+    """What is subdivided; of a slice the network after the slice's affine map, on the domain of its parameters."""
+
+    network: Network
+    domain: Domain
+    slice: Slice | None
+
+    @property
+    def name(self) -> str:
+        """The domain as it was given."""
+        return str(self.slice or self.domain)
+
+
+def _posed(network: Network, domain: Any) -> _Posed:
     if not isinstance(network, Network):
         raise InputError(f"network: expected a Network, got {shown(network)}")
     if domain is None:
         domain = network.domain
         if domain is None:
             raise InputError("domain: expected one, since the network has none of its own, got None")
-    where = as_domain(domain)
+    if isinstance(domain, str):
+        from regioncount.files import read_domain
+
+        where = read_domain(domain, network.input_dim)
+    else:
+        where = as_domain(domain, network.input_dim)
     if where.dim != network.input_dim:
         raise InputError(
             f"domain: expected dimension {network.input_dim} (input_dim), got {where} of dimension {where.dim}"
         )
-    return where
+    if not isinstance(where, Slice):
+        return _Posed(network, where, None)
+    return _Posed(Network(where.parameters, [cut_layer(where), *network.layers]), where.domain, where)
+
+
+def cut_layer(cut: Slice) -> Affine:
+    """The map of a slice from its parameters to R^n, as a layer."""
+    return Affine([list(row) for row in zip(*cut.directions, strict=True)], list(cut.origin))
 
 
 def _definition(name: Any) -> str:
@@ -206,7 +271,7 @@ def _engine(domain: Domain, method: str) -> str:
     """The engine for a domain."""
     if method not in METHODS:
         raise InputError(f"method: expected one of {', '.join(METHODS)}, got {shown(method)}")
-    if method == "grid":
+    if method in ESTIMATES:
         return method
     if domain.dim > 2:
         raise InputError(f"domain: expected dimension 1 or 2, got {domain} of dimension {domain.dim}")
@@ -223,15 +288,21 @@ def _run(
     lowered: Lowered, domain: Domain, method: str, emit: bool, max_pieces: int | None, exact: bool
 ) -> engines.Outcome:
     """Run the engine; in the plane "auto" means polygons as far as scores are affine, and conics from there on."""
+    if isinstance(domain, Line):
+        reach = line_reach(lowered)
+        domain = Interval(-reach, reach)
     if isinstance(domain, Interval):
         return engines.interval_run(lowered, domain, emit, max_pieces, exact)
-    assert isinstance(domain, (Box, Polygon))
+    assert isinstance(domain, (Box, Polygon, Plane))
+    if isinstance(domain, Plane) and method == "conic":
+        raise InputError("method: 'conic' takes bounded domains; expected 'auto' or 'polygon' for the whole plane")
     if method != "conic":
         try:
             return engines.polygon_run(lowered, domain, emit, max_pieces, exact)
         except NeedsConicEngine:
-            if method == "polygon":
+            if method == "polygon" or isinstance(domain, Plane):
                 raise
+    assert not isinstance(domain, Plane)
     return conics.conic_run(lowered, domain, emit, max_pieces, exact, everywhere=method == "conic")
 
 
@@ -244,10 +315,11 @@ def _total(lowered: Lowered, outcome: engines.Outcome) -> int:
     return 1 if last < 0 else int(outcome.patterns[last])
 
 
-def _profile(lowered: Lowered, outcome: engines.Outcome) -> list[dict[str, Any]]:
+def _profile(lowered: Lowered, outcome: engines.Outcome, posed: _Posed) -> list[dict[str, Any]]:
+    """Layers are numbered as in the network that was given, without the affine layer of a slice."""
     return [
         {
-            "layer": block.layer,
+            "layer": block.layer - (posed.slice is not None),
             "type": lowered.network.layers[block.layer].type,
             "activation": int(outcome.patterns[index]),
         }
@@ -263,7 +335,9 @@ class Partition:
     Attributes
     ----------
     network, domain
-        What was subdivided.
+        What was subdivided; of a slice the network after the slice's affine map, and the domain of its parameters.
+    slice : Slice, optional
+        The slice, where it is one of R^n.
     dim : int
         1 or 2.
     patterns : ndarray of uint8 (n_pieces, n_columns)
@@ -277,9 +351,11 @@ class Partition:
     facet_vertices : ndarray of int (n_facets, 2)
         In 2-D the vertices at its ends, as the first piece passes them counter-clockwise.
     vertices : ndarray (n_vertices, 2), offsets : ndarray of int (n_pieces + 1,), piece_vertices : ndarray of int
-        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.
+        In 2-D: piece p has the corners ``vertices[piece_vertices[offsets[p]:offsets[p + 1]]]``, counter-clockwise.  On
+        the whole plane pieces that are not ``bounded`` are cut off by a square, ``frame``.
     breakpoints : ndarray (n_pieces + 1,)
-        In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1.
+        In 1-D: piece p is the interval from breakpoint p to breakpoint p + 1; on the whole line the outer ends are
+        infinite.
     arcs : ndarray (n_arcs, 3), facet_arc : ndarray of int (n_facets,)
         Where cells of the plane are bounded by conics: facet f is straight where ``facet_arc[f]`` is −1, otherwise it
         leads from P to R, the vertices at its ends, as the rational quadratic Bezier curve with the row (X, Y, w) of
@@ -317,12 +393,47 @@ class Partition:
     interior_points: np.ndarray = field(default_factory=lambda: np.zeros((0, 2)))
     decisions: dict[str, int] = field(default_factory=dict)
     recorded: dict[str, int] | None = None
+    slice: Slice | None = None
     _source: Any = None
 
     @property
     def n_pieces(self) -> int:
         """Number of pieces."""
         return len(self.patterns)
+
+    @cached_property
+    def bounded(self) -> np.ndarray:
+        """Which pieces are bounded, (n_pieces,) of bool: on a bounded domain all."""
+        bounded = np.ones(self.n_pieces, dtype=bool)
+        if not self.domain.bounded:  # the pieces that reach the frame
+            bounded[self.facets[self.facets[:, 1] < 0, 0]] = False
+        bounded.setflags(write=False)
+        return bounded
+
+    @property
+    def reach(self) -> float | None:
+        """For the whole plane half the side of the square about the origin that ``vertices`` at infinity lie on; for
+        the whole line the power of two S of an interval [−S, S] that has all breakpoints; otherwise None.
+        """
+        if isinstance(self.domain, Plane):
+            return float(np.abs(self.vertices).max())
+        return float(line_reach(lower(self.network))) if isinstance(self.domain, Line) else None
+
+    @property
+    def frame(self) -> Domain:
+        """The bounded set that ``vertices`` fill: the domain; for the whole plane the square of half-side ``reach``,
+        outside of which nothing changes: borders go on as rays; for the whole line the interval of this half-length.
+        """
+        reach = self.reach
+        if reach is None:
+            return self.domain
+        return Interval(-reach, reach) if self.dim == 1 else Box([-reach, -reach], [reach, reach])
+
+    @property
+    def finite_breakpoints(self) -> np.ndarray:
+        """In 1-D: the breakpoints, with −``reach`` and ``reach`` in place of infinite ones."""
+        (low,), (high,) = self.frame.bounds
+        return np.clip(self.breakpoints, low, high)
 
     @property
     def method(self) -> str:
@@ -352,8 +463,8 @@ class Partition:
         counts = {name: self.count(name) for name in definitions}
         seconds = 0.0 if started is None else time.perf_counter() - started
         return CountResult(
-            str(self.domain), self.method, counts, self.depth_profile, self.n_pieces,
-            self.certified, self.undecided, None, seconds, decisions=self.decisions,
+            str(self.slice or self.domain), self.method, counts, self.depth_profile, self.n_pieces, self.certified,
+            self.undecided, None, seconds, decisions=self.decisions,
         )  # fmt: skip
 
     def labels(self, definition: str) -> np.ndarray:
@@ -523,10 +634,9 @@ def _exact_output(composer: Composer, pattern: np.ndarray) -> Hashable:
     return denominator, *numerators.ravel().tolist()
 
 
-def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+def _line_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
     pieces: engines.LinePieces = outcome.pieces
-    assert isinstance(domain, Interval)
-    low, high = float(domain.low), float(domain.high)
+    (low,), (high,) = posed.domain.bounds
     inside = np.clip(outcome.window.outward(_in_order(pieces, outcome.judge)[:, None])[:, 0], low, high)
     breakpoints = np.concatenate([[low], inside, [high]])
     n = len(pieces.patterns)
@@ -536,9 +646,9 @@ def _line_partition(network: Network, domain: Domain, lowered: Lowered, outcome:
     border = np.arange(n + 1)
     border[[0, n]] = [-1, -2]
     return Partition(
-        network, domain, 1, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets, border,
-        _profile(lowered, outcome), outcome.decisions.undecided, breakpoints=breakpoints,
-        decisions=_decisions(outcome), _source=_Source(lowered, outcome.judge, pieces),
+        posed.network, posed.domain, 1, pieces.patterns, outcome.window.outward_maps(pieces.maps), facets, border,
+        _profile(lowered, outcome, posed), outcome.decisions.undecided, breakpoints=breakpoints,
+        decisions=_decisions(outcome), slice=posed.slice, _source=_Source(lowered, outcome.judge, pieces),
     )  # fmt: skip
 
 
@@ -557,23 +667,25 @@ def _in_order(pieces: engines.LinePieces, judge: engines.LineJudge) -> np.ndarra
     return np.maximum.accumulate(at)[1:]
 
 
-def _plane_partition(network: Network, domain: Domain, lowered: Lowered, outcome: engines.Outcome) -> Partition:
-    pieces, window = outcome.pieces, outcome.window
+def _plane_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
+    pieces, judge, window = outcome.pieces, outcome.judge, outcome.window
+    if isinstance(posed.domain, Plane):
+        pieces, judge, window = plane.realised(pieces, judge, window)
     patterns = np.ascontiguousarray(pieces.patterns[:, lowered.visible]) if lowered.has_hidden else pieces.patterns
     outline: Any
     curved: dict[str, Any] = {}
     if outcome.method == "conic":
-        outline = contacts.MixedOutline(pieces, outcome.judge)
+        outline = contacts.MixedOutline(pieces, judge)
         facets, edges = contacts.find_facets(outline)
         ends = facets.vertices[facets.ends]
         arcs, facet_arc = contacts.arcs_of(outline, window, edges, ends[:, 0], ends[:, 1])
         curved = {"arcs": arcs, "facet_arc": facet_arc, "interior_points": contacts.interior(outline, window)}
     else:
-        outline = adjacency.Outline(pieces, outcome.judge)
+        outline = adjacency.Outline(pieces, judge)
         facets = adjacency.find_facets(outline)
     return Partition(
-        network, domain, 2, patterns, window.outward_maps(pieces.maps), facets.pieces, facets.border,
-        _profile(lowered, outcome), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
-        outline.offsets, facets.corner_vertex, decisions=_decisions(outcome),
-        _source=_Source(lowered, outcome.judge, pieces, outline), **curved,
+        posed.network, posed.domain, 2, patterns, window.outward_maps(pieces.maps), facets.pieces, facets.border,
+        _profile(lowered, outcome, posed), outcome.decisions.undecided, facets.ends, window.outward(facets.vertices),
+        outline.offsets, facets.corner_vertex, decisions=_decisions(outcome), slice=posed.slice,
+        _source=_Source(lowered, judge, pieces, outline), **curved,
     )  # fmt: skip

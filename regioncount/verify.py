@@ -2,12 +2,14 @@
 
 What the file says is compared with the network alone: geometry, facets, patterns and maps at interior points
 (``invariants``), then the exact map of every pattern, composed anew, with the map that the file gives; the
-patterns, which must differ where the engine makes no superfluous cuts; the pattern just inside each corner; and every
-count, made again from the exact maps, the facets and the vertices.
+patterns, which must differ where the engine makes no superfluous cuts; the pattern just inside each corner; of the
+whole plane, that nothing changes outside the square that the partition is drawn on; and every count, made again from
+the exact maps, the facets and the vertices.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from fractions import Fraction
 from typing import Any
 
@@ -15,11 +17,13 @@ import numpy as np
 
 from regioncount.arcs import around
 from regioncount.definitions import DEFINITIONS
+from regioncount.domain import Plane
 from regioncount.errors import InputError
+from regioncount.exact import FarLine, FarPoint, Line, far_crossing, sign_far
 from regioncount.invariants import check
-from regioncount.lowering import Composer, lower
+from regioncount.lowering import BIT, PASS, SET, Composer, Lowered, lower
 from regioncount.network import Network
-from regioncount.partition import Partition
+from regioncount.partition import Partition, cut_layer
 
 STEP = 1e-5  # how far inside a corner patterns are looked at, in parts of the way to the middle
 FLOATS = 1e-12  # nearer to a corner than this part of the domain floats may be on the other side
@@ -46,7 +50,12 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     InputError
         With one sentence that says what does not hold, and where.
     """
-    if network is not None and network.layers != partition.network.layers:
+    own = partition.network.layers
+    if partition.slice is not None:
+        if own[0] != cut_layer(partition.slice):
+            raise InputError("the partition does not hold: slice: its network does not begin with the slice's own map")
+        own = own[1:]
+    if network is not None and network.layers != own:
         raise InputError("network: the partition is of another network")
     fresh = _without_memory(partition)
     try:
@@ -56,6 +65,8 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     except (IndexError, ValueError, TypeError) as error:
         raise InputError(f"the partition does not hold: its arrays do not fit together ({error})") from None
     _near_corners(fresh)
+    if isinstance(fresh.domain, Plane):
+        _beyond(fresh)
     _exact_maps(fresh)
     counts = fresh.counts()
     superfluous = len(fresh.facet_arc) > 0 or lower(fresh.network, planar=True).has_hidden  # cuts inside a cell
@@ -80,7 +91,7 @@ def _without_memory(partition: Partition) -> Partition:
 def _near_corners(partition: Partition) -> None:
     """The pattern just inside each corner of each piece, decided exactly, must be the piece's own."""
     if partition.dim == 1:
-        ends = partition.breakpoints[:, None]
+        ends = partition.finite_breakpoints[:, None]
         corners = np.repeat(ends, 2, axis=0)[1:-1]
         piece = np.repeat(np.arange(partition.n_pieces), 2)
     else:
@@ -92,7 +103,7 @@ def _near_corners(partition: Partition) -> None:
         size = np.bincount(piece)
         middle = np.stack([np.bincount(piece, corners[:, k]) / size for k in range(partition.dim)], axis=1)[piece]
     points = corners + STEP * (middle - corners)
-    low, high = (np.array(side) for side in partition.domain.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     clear = (np.abs(points - corners) / (high - low)).max(axis=1) > FLOATS
     if len(partition.facet_arc):  # pieces need not be convex
         clear &= _inside(partition, piece, points)
@@ -117,11 +128,77 @@ def _inside(partition: Partition, piece: np.ndarray, points: np.ndarray) -> np.n
     return around(points, piece, owner, start, middle, end, row >= 0) == 1
 
 
+def _beyond(partition: Partition) -> None:
+    """Nothing changes outside the frame of a partition of the plane, exactly.
+
+    The pattern of each piece that reaches the frame holds on a polygon of the square [−R, R]², R larger than any
+    number.  Its finite corners must lie inside the frame and its rays leave the frame where they leave every larger
+    square; then what is beyond a border there is beyond the same border in the frame, so the pieces fill the plane.
+    Hidden choices are not in the file: networks that have them are only compared inside the frame.
+    """
+    if lower(partition.network, planar=True).has_hidden:
+        return
+    reach = Fraction(partition.frame.bounds[1][0])
+    lowered = lower(partition.network)
+    composer = Composer(lowered, [Fraction(0)] * 2, [Fraction(1)] * 2)
+    for piece in np.flatnonzero(~partition.bounded).tolist():
+        lines, corners = _cell(lowered, composer, partition.patterns[piece])
+        for v, (X, Y, x, y, w) in enumerate(corners):
+            if lines[v - 1][3] and lines[v][3]:
+                continue
+            inside = max(abs(x), abs(y)) < reach * w
+            if X or Y:  # on one side its coordinates are ±S, on the other a number that must stay between ±S
+                places = [(Fraction(X, w), Fraction(x, w)), (Fraction(Y, w), Fraction(y, w))]
+                side = lines[v - 1] if lines[v - 1][3] else lines[v]
+                m, q = places[0] if side[1] else places[1]
+                inside = abs(q) < (2 * reach if abs(m) == 1 else reach * (1 - abs(m)))
+            if not inside:
+                raise InputError(f"the partition does not hold: piece {piece}: its borders change outside of {reach}")
+
+
+def _cell(lowered: Lowered, composer: Composer, pattern: np.ndarray) -> tuple[list[FarLine], list[FarPoint]]:
+    """The set of a pattern in the plane, a convex polygon of [−R, R]²: its lines, and the corner before each."""
+    lines: list[FarLine] = [(0, 1, 0, 1), (-1, 0, 0, 1), (0, -1, 0, 1), (1, 0, 0, 1)]
+    corners = [far_crossing(lines[i - 1], line) for i, line in enumerate(lines)]
+    for a, b, c in _constraints(lowered, composer, pattern):
+        signs = [sign_far((a, b, c), corner) for corner in corners]
+        if min(signs) >= 0:
+            continue
+        if max(signs) <= 0:
+            raise InputError("the partition does not hold: a pattern that reaches the frame is that of no open set")
+        kept: list[FarLine] = []
+        for line, here, after in zip(lines, signs, [*signs[1:], signs[0]], strict=True):
+            if here > 0 or after > 0:
+                kept.append(line)
+            if here > 0 >= after:
+                kept.append((a, b, c, 0))
+        lines = kept
+        corners = [far_crossing(lines[i - 1], line) for i, line in enumerate(lines)]
+    return lines, corners
+
+
+def _constraints(lowered: Lowered, composer: Composer, pattern: np.ndarray) -> Iterator[Line]:
+    """What is at least 0 on the set of a pattern: score differences, affine ones."""
+    for index, block in enumerate(lowered.blocks):
+        for unit in block.units:
+            if unit.kind == PASS:
+                continue
+            chosen = [k for k, column in enumerate(unit.columns) if pattern[column]]
+            first = chosen[0] if unit.kind == SET else 0
+            form, _ = composer.score(index, unit, first, pattern)
+            if unit.kind == BIT:
+                forms = [form if chosen else [-x for x in form]]
+            else:
+                scores = [composer.score(index, unit, k, pattern)[0] for k in range(len(unit.columns)) if k != first]
+                forms = [[x - y for x, y in zip(form, score, strict=True)] for score in scores]
+            yield from {(a, b, c) for c, a, b, *_ in forms}
+
+
 def _exact_maps(partition: Partition) -> None:
     """Compare every map with the exact one of its pattern."""
     n = partition.dim
     composer = Composer(lower(partition.network), [Fraction(0)] * n, [Fraction(1)] * n)
-    low, high = (np.array(side) for side in partition.domain.bounds)
+    low, high = (np.array(side) for side in partition.frame.bounds)
     reach = np.append(np.maximum(np.abs(low), np.abs(high)), 1.0)
     for piece, pattern in enumerate(partition.patterns):
         numerators, denominator = composer.output(pattern)

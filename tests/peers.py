@@ -36,10 +36,18 @@ def load(name, package=regioncount):
 
 def cases():
     """(name, domain, activation regions) on the boxes of the networks that are here, in one and two dimensions."""
+    return [(name, domain, number) for name, domain, number, dim in _cases() if domain != "all" and dim < 3]
+
+
+def cases_all():
+    """The same on the whole line, plane and space, and on boxes of more dimensions."""
+    return [(name, domain, number) for name, domain, number, dim in _cases() if domain == "all" or dim > 2]
+
+
+def _cases():
     return [
-        (name, domain, number)
+        (name, domain, number, pairs(name)[0][0].shape[-1])
         for name, entry in COUNTS.items()
         if (FOLDER / f"{name}.npz").exists()
         for domain, number in entry["activation"].items()
-        if domain != "all"
     ]

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from regioncount.domain import Box, Interval, Polygon, as_domain, parse_domain
+from regioncount.domain import Box, Interval, Line, Plane, Polygon, Space, as_domain, parse_domain
 from regioncount.errors import InputError
 
 small = st.integers(-6, 6)
@@ -199,10 +199,47 @@ def test_refused_text(text):
     assert len(str(info.value)) < 250
 
 
-@pytest.mark.parametrize("text", ["all", "slice:plane.json", " all "])
-def test_forms_to_come(text):
-    with pytest.raises(InputError, match="not available yet"):
+@pytest.mark.parametrize(("dim", "domain"), [(1, Line()), (2, Plane()), (3, Space(3)), (7, Space(7))])
+def test_all(dim, domain):
+    assert parse_domain(" all ", dim) == as_domain("all", dim) == as_domain(Space(dim)) == domain
+    assert str(domain) == "all"
+    assert not domain.bounded
+    assert domain.bounds == ((-math.inf,) * dim, (math.inf,) * dim)
+    assert eval(repr(domain)) == domain
+    assert pickle.loads(pickle.dumps(domain)) == domain
+    assert hash(domain) == hash(parse_domain("all", dim))
+    points = np.zeros((3, dim))
+    points[1, -1], points[2, 0] = math.inf, math.nan
+    assert domain.contains(points).tolist() == [True, False, False]
+    with pytest.raises(InputError, match="^points: expected"):
+        domain.contains(np.zeros((2, dim + 1)))
+
+
+def test_whole_spaces_of_one_dimension_are_equal():
+    assert Line() == Line()
+    assert Line() != Plane()
+    assert Space(3) != Space(4)
+    assert Line().contains([1, math.inf]).tolist() == [True, False]
+    assert all(d.bounded for d in (Interval(0, 1), Box([0], [1]), Polygon([(0, 0), (1, 0), (0, 1)])))
+
+
+@pytest.mark.parametrize("text", ["all", " all "])
+def test_all_needs_a_dimension(text):
+    with pytest.raises(InputError, match="^domain: 'all' needs a known number of inputs"):
         parse_domain(text)
+    with pytest.raises(InputError, match="^domain: dim: expected a positive integer, got 0"):
+        as_domain(text, 0)
+
+
+def test_slices_are_no_text():
+    with pytest.raises(InputError, match="^domain: expected a domain without a file here"):
+        parse_domain("slice:plane.json")
+
+
+@pytest.mark.parametrize("dim", [0, -1, True, 2.0, "2", None])
+def test_refused_spaces(dim):
+    with pytest.raises(InputError, match="^dim: expected a positive integer"):
+        Space(dim)
 
 
 @given(st.lists(intervals(), min_size=1, max_size=3))

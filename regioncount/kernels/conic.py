@@ -21,8 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from regioncount.kernels import inlined, njit, spliced
-from regioncount.kernels.interval import leader, walk
-from regioncount.kernels.polygon import (
+from regioncount.kernels.blocks import (
     ALIVE,
     BLOCK,
     DEAD,
@@ -49,8 +48,9 @@ from regioncount.kernels.polygon import (
     set_bit,
     set_winner,
     start_next,
-    unit_line,
 )
+from regioncount.kernels.interval import leader, walk
+from regioncount.kernels.polygon import unit_line
 from regioncount.kernels.predicates import (
     BIT,
     CAND_LO,

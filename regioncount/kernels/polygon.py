@@ -1,10 +1,8 @@
 """Polygon engine: depth-first subdivision of a convex polygon by affine scores, one piece at a time.
 
 A *frame* of the stack is a piece: its corners with radii, the line of each edge (edge i joins corners i and i+1), the
-units still open in it (its conflict list), the map that the decided units have built so far for the next block, and
-its pattern. Only the path from the root to one leaf is in memory.  A frame is a ROOT when a block has just been
-decided and the next is to be entered, OPEN while units of its block are open, DEAD when its children have replaced
-it.
+units still open in it, the map that the decided units have built so far for the next block, and its pattern
+(``blocks``). Only the path from the root to one leaf is in memory.
 
 Every sign comes from ``predicates``.  A sign that floats cannot tell and that the table of verdicts does not know is
 written to ``request`` and the kernel returns REQUEST without having changed the frame; the caller settles it exactly,
@@ -12,6 +10,7 @@ stores the verdict and calls again.  Keys of verdicts are made from the *lines* 
 that is asked about, so they are the same after re-entry.  The kernel can be started on any stack: a whole domain, or
 one frame of another run.
 
+The whole plane is a square whose four sides are the line at infinity (engines.WholePlaneJudge); corners have weights.
 A pattern is one piece, unless it has hidden columns (lowering): then visible patterns are told apart by fingerprints.
 """
 
@@ -21,90 +20,89 @@ from typing import NamedTuple
 
 import numpy as np
 
-from regioncount.kernels import contracted, inlined, njit, spliced
+from regioncount.kernels import inlined, njit, spliced
+from regioncount.kernels.blocks import (  # noqa: F401 - the drivers of the engine read all of these here
+    AFFINE,
+    ALIVE,
+    AT_CORNER,
+    BLOCK,
+    CORNERS,
+    DEAD,
+    DECIDED,
+    EMIT,
+    ERROR,
+    FINGERPRINTS,
+    FIRST_BLOCK,
+    LAST_BLOCK,
+    MADE,
+    MAX_PIECES,
+    N_CORNERS,
+    N_FLOATS,
+    N_INFO,
+    N_OPEN,
+    N_PIECES,
+    N_PRINTS,
+    N_REQUESTS,
+    N_VERDICTS,
+    NEXT_BORDER,
+    NEXT_ROOT,
+    NO_FLOATS,
+    OPEN,
+    ROOT,
+    SAME_MAP,
+    SIGN,
+    STATE,
+    TOP,
+    Roots,
+    Run,
+    add_bits,
+    copy_frame,
+    enter_block,
+    enter_map,
+    fingerprint,
+    line_key,
+    open_bits,
+    put_request,
+    same_map,
+    set_bit,
+    set_winner,
+    start_next,
+)
 from regioncount.kernels.predicates import (
-    AFFINE_UNIT,
-    B_AT,
     BIT,
     CAND_LO,
-    COL_HI,
-    COL_LO,
-    COLS,
-    COLUMN,
     FIRST,
     FIRST_COLUMN,
     FIRST_VALUE,
-    GAIN,
     HUGE,
-    KEY,
     KIND,
     N_CANDIDATES,
     N_CHOOSE,
     N_PRE,
-    N_SETS,
-    N_VALUES,
     ORDER_AT,
-    OUT,
-    PASS,
     PLAIN,
-    QUERY,
-    REPEAT,
-    ROUNDING,
-    ROWS,
-    SET,
     UNDECIDED,
-    UNIT_HI,
-    UNIT_LO,
-    VALUE,
-    W_AT,
-    WIDTH,
     crossing_radius,
     decide,
     determinant_bound,
+    homogeneous_crossing,
     line_error,
     lookup,
     mix,
-    norm_above,
-    product_error,
-    row_error,
-    stage_errors,
     store,
     value_bound,
 )  # fmt: skip
 
 # CONIC: a score of the top frame is quadratic
 OK, REQUEST, GROW_FRAMES, GROW_CORNERS, FULL, LIMIT, FULL_PRINTS, CONIC = range(8)
-ROOT, OPEN, DEAD = range(3)
-# columns of Stack.info, of Stack.tags, of Run.state
-CORNERS, BLOCK, N_OPEN, STATE, N_INFO = range(5)
-A = 3  # first coefficient of the line in Stack.edges
-T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # border: 2 * split + side
-(
-    TOP,
-    NEXT_BORDER,
-    NEXT_ROOT,
-    N_REQUESTS,
-    N_PIECES,
-    N_CORNERS,
-    FIRST_BLOCK,
-    LAST_BLOCK,
-    EMIT,
-    MAX_PIECES,
-    N_VERDICTS,
-    NO_FLOATS,
-    N_FLOATS,
-    FINGERPRINTS,
-    N_PRINTS,
-) = range(15)
-# kinds of request: sign of a line at a corner, whether two candidates are one map, whether score differences are affine
-AT_CORNER, SAME_MAP, AFFINE = range(3)
-ERROR, NORMS, STATE_ERROR, STATE_NORM = range(4)  # rows of Roots.norm
-SIGN, ALIVE, MADE, DECIDED = range(4)  # rows of Run.scratch
+A, WEIGHT = 3, 7  # columns of Stack.edges: the first coefficient of the line, the weight of the corner
+T_BLOCK, T_UNIT, T_I, T_J, T_BORDER, T_KEY = range(6)  # columns of Stack.tags; border: 2 * split + side
 
 
 class Stack(NamedTuple):
-    """Frames: edges (F, V, 7) x, y, radius of corner v, then a, b, c, k of the edge that leaves it; tags (F, V, 6) of
-    the edge; info (F, 4 + U) with the open units; map (F, 3, N) for the next block; pattern (F, n_columns).
+    """Frames: edges (F, V, 8) x, y, radius of corner v, then a, b, c, k of the edge that leaves it, then the weight w
+    of the corner (x/w, y/w), 1 on bounded domains, 0 at infinity; tags (F, V, 6) of the edge; info (F, 4 + U) with the
+    open units; map (F, 3, N) for the next block; pattern (F, n_columns).
     """
 
     edges: np.ndarray
@@ -114,38 +112,10 @@ class Stack(NamedTuple):
     pattern: np.ndarray
 
 
-class Roots(NamedTuple):
-    """For each block the root being subdivided: map (B, 4, N) and scores (B, 4, C), row 3 the error of a value
-    anywhere on the domain; norm (B, 4, 3): error, norm, error and norm of the state before; uid (B,).
-    """
-
-    map: np.ndarray
-    score: np.ndarray
-    norm: np.ndarray
-    uid: np.ndarray
-
-
-class Run(NamedTuple):
-    """Counters, the table of verdicts, requests, scratch space; fingerprints (P, 3): block and 126 bits of the visible
-    pattern up to it; which columns are ``visible`` (n_columns,).
-    """
-
-    state: np.ndarray
-    counts: np.ndarray
-    table: np.ndarray
-    request: np.ndarray
-    range: np.ndarray
-    scratch: np.ndarray
-    line: np.ndarray
-    cut_tag: np.ndarray
-    at: np.ndarray
-    factor: np.ndarray
-    prints: np.ndarray = np.zeros((0, 3), dtype=np.int64)
-    visible: np.ndarray = np.zeros(0, dtype=np.uint8)
-
-
 class Leaves(NamedTuple):
-    """Finished pieces: corners and tags one after the other, sizes, patterns, output maps and their errors."""
+    """Finished pieces: corners (x, y, radius, weight) and tags one after the other, sizes, patterns, output maps and
+    their errors.
+    """
 
     corners: np.ndarray
     tags: np.ndarray
@@ -155,39 +125,11 @@ class Leaves(NamedTuple):
 
 
 @inlined
-def line_key(root, unit, i, j):
-    """Identity of the line on which candidates i and j (or a BIT unit, i = j = 0) tie in the block root ``root``."""
-    if i > j:
-        i, j = j, i
-    return mix(mix(root, unit), mix(i, j))
-
-
-@inlined
 def corner_key(tags, f, v, n):
     """Identity of corner v: the two lines that meet in it."""
     a = tags[f, v - 1 if v > 0 else n - 1, T_KEY]
     b = tags[f, v, T_KEY]
     return mix(min(a, b), max(a, b))
-
-
-@njit
-def put_request(run, f, what, b, unit, i, j, key_a, key_b):
-    """Record a question about two candidates of a unit on frame f; −1 where it no longer fits: it is asked again on
-    re-entry.
-    """
-    n = run.state[N_REQUESTS]
-    if n >= run.request.shape[0]:
-        return -1
-    run.request[n, 0] = f
-    run.request[n, 1] = what
-    run.request[n, 2] = b
-    run.request[n, 3] = unit
-    run.request[n, 4] = i
-    run.request[n, 5] = j
-    run.request[n, 14] = key_a
-    run.request[n, 15] = key_b
-    run.state[N_REQUESTS] = n + 1
-    return n
 
 
 @njit
@@ -208,8 +150,8 @@ def float_signs(run, stack, f, a, b, c, error):
     """
     known = True
     for v in range(stack.info[f, CORNERS]):
-        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
-        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
+        x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         run.scratch[SIGN, v] = s
         known = known and s != UNDECIDED
     return known
@@ -225,8 +167,8 @@ def corner_signs(run, stack, f, a, b, c, error, unit, i, j, key):
     n = stack.info[f, CORNERS]
     known = True
     for v in range(n):
-        x, y, r = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2]
-        s = decide(a * x + b * y + c, value_bound(a, b, c, error, r))
+        x, y, r, w = stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, 2], stack.edges[f, v, WEIGHT]
+        s = decide(a * x + b * y + c * w, value_bound(a, b, c, error, r))
         if s == UNDECIDED:
             where = corner_key(stack.tags, f, v, n)
             s = lookup(run.table, where, key)
@@ -253,245 +195,6 @@ def outcome(run, n):
 
 
 @inlined
-def add_value(prog, stack, roots, f, b, coordinate, value, factor):
-    """Add factor * pre[value] of block b, as a coordinate of the next state, to the next map of frame f."""
-    rows = prog.blocks[b + 1, ROWS]
-    cols = prog.blocks[b + 1, COLS]
-    m = roots.map[b]
-    at = prog.blocks[b + 1, W_AT] + (coordinate % cols) * rows
-    to = (coordinate // cols) * rows
-    add_one(stack.map[f], to, m[0, value] * factor, m[1, value] * factor, m[2, value] * factor, prog.weight, at, rows)
-
-
-@contracted
-def add_one(m, to, h0, h1, h2, weight, at, rows):
-    """Add (h0, h1, h2) times a column of W to three rows of a map."""
-    w = weight[at : at + rows]
-    m0 = m[0, to : to + rows]
-    m1 = m[1, to : to + rows]
-    m2 = m[2, to : to + rows]
-    for r in range(rows):
-        m0[r] += h0 * w[r]
-        m1[r] += h1 * w[r]
-        m2[r] += h2 * w[r]
-
-
-@contracted
-def add_four(m, to, h, weight, at, rows):
-    """:func:`add_one` for four columns of W at ``at`` (4,) with factors h (4, 3): one pass over the map instead of
-    four.
-    """
-    wa = weight[at[0] : at[0] + rows]
-    wb = weight[at[1] : at[1] + rows]
-    wc = weight[at[2] : at[2] + rows]
-    wd = weight[at[3] : at[3] + rows]
-    for k in range(3):
-        target = m[k, to : to + rows]
-        ha, hb, hc, hd = h[0, k], h[1, k], h[2, k], h[3, k]
-        for r in range(rows):
-            target[r] += (ha * wa[r] + hb * wb[r]) + (hc * wc[r] + hd * wd[r])
-
-
-@inlined
-def set_bit(prog, run, stack, roots, f, unit, on):
-    """Fix a BIT unit of frame f."""
-    b = stack.info[f, BLOCK]
-    stack.pattern[f, prog.units[unit, FIRST_COLUMN]] = on
-    if b < run.state[LAST_BLOCK]:
-        factor = 1.0 if on else prog.slope[unit]
-        if factor != 0.0:
-            add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], factor)
-
-
-@inlined
-def add_bits(prog, run, stack, roots, f, b, n):
-    """Add the values of the first n BIT units of run.scratch[DECIDED] to the next map of frame f, four at a time
-    where they can.
-    """
-    rows = prog.blocks[b + 1, ROWS]
-    cols = prog.blocks[b + 1, COLS]
-    base = prog.blocks[b + 1, W_AT]
-    m = roots.map[b]
-    units = run.scratch[DECIDED]
-    i = 0
-    while i < n:
-        token = prog.units[units[i], OUT] // cols
-        k = 0
-        while k < 4 and i + k < n and prog.units[units[i + k], OUT] // cols == token:
-            unit = units[i + k]
-            value = prog.units[unit, FIRST_VALUE]
-            factor = 1.0 if stack.pattern[f, prog.units[unit, FIRST_COLUMN]] else prog.slope[unit]
-            run.at[k] = base + (prog.units[unit, OUT] - token * cols) * rows
-            for d in range(3):
-                run.factor[k, d] = factor * m[d, value]
-            k += 1
-        if k == 4:
-            add_four(stack.map[f], token * rows, run.factor, prog.weight, run.at, rows)
-        else:
-            for q in range(k):
-                h = run.factor[q]
-                add_one(stack.map[f], token * rows, h[0], h[1], h[2], prog.weight, run.at[q], rows)
-        i += k
-
-
-@njit
-def set_winner(prog, run, stack, roots, f, unit, winner):
-    """Fix a SET unit of frame f: ``winner`` and every candidate known to be the same map."""
-    b = stack.info[f, BLOCK]
-    first = prog.units[unit, FIRST]
-    tied = 0
-    for i in range(prog.units[unit, N_CANDIDATES]):
-        won = i == winner or same_map(run, roots, b, unit, winner, i) == 1
-        stack.pattern[f, prog.candidates[first + i, COLUMN]] = won
-        tied += won
-    if b < run.state[LAST_BLOCK]:
-        for i in range(prog.units[unit, N_CANDIDATES]):
-            if stack.pattern[f, prog.candidates[first + i, COLUMN]]:
-                for k in range(prog.units[unit, N_VALUES]):
-                    add_value(
-                        prog,
-                        stack,
-                        roots,
-                        f,
-                        b,
-                        prog.units[unit, OUT] + k,
-                        prog.candidates[first + i, VALUE] + k,
-                        1.0 / tied,
-                    )
-
-
-@njit
-def same_map(run, roots, b, unit, i, j):
-    """Verdict on whether candidates i and j of a unit have the same score map in the current root of block b."""
-    return lookup(run.table, SAME_MAP, line_key(roots.uid[b], unit, i, j))
-
-
-@njit
-def product_score(prog, roots, b, c):
-    """The affine part and the error of the score of candidate c, a product, in the root of block b."""
-    q = prog.candidates[c, QUERY]
-    k = prog.candidates[c, KEY]
-    at = c - prog.blocks[b, CAND_LO]
-    m = roots.map[b]
-    s0 = s1 = s2 = 0.0
-    nq0 = nq1 = nq2 = nk0 = nk1 = nk2 = 0.0
-    for t in range(prog.candidates[c, WIDTH]):
-        q0, q1, q2 = m[0, q + t], m[1, q + t], m[2, q + t]
-        k0, k1, k2 = m[0, k + t], m[1, k + t], m[2, k + t]
-        s0 += q0 * k2 + q2 * k0
-        s1 += q1 * k2 + q2 * k1
-        s2 += q2 * k2
-        nq0 += q0 * q0
-        nq1 += q1 * q1
-        nq2 += q2 * q2
-        nk0 += k0 * k0
-        nk1 += k1 * k1
-        nk2 += k2 * k2
-    norm_q = np.sqrt(nq0) + np.sqrt(nq1) + np.sqrt(nq2)
-    norm_k = np.sqrt(nk0) + np.sqrt(nk1) + np.sqrt(nk2)
-    e = roots.norm[b, ERROR, 0] + roots.norm[b, ERROR, 1] + roots.norm[b, ERROR, 2]
-    roots.score[b, 0, at] = s0
-    roots.score[b, 1, at] = s1
-    roots.score[b, 2, at] = s2
-    roots.score[b, 3, at] = product_error(e, norm_q, norm_k, prog.candidates[c, WIDTH])
-
-
-@njit
-def enter_scores(prog, run, stack, roots, f, b):
-    """Scores of the SET units of block b in its root; False if one is quadratic, or that had to be asked."""
-    known = True
-    for unit in range(prog.blocks[b, UNIT_LO], prog.blocks[b, UNIT_HI]):
-        if prog.units[unit, KIND] != SET:
-            continue
-        first = prog.units[unit, FIRST]
-        at = first - prog.blocks[b, CAND_LO]
-        for i in range(prog.units[unit, N_CANDIDATES]):
-            if prog.candidates[first + i, WIDTH] > 0:
-                product_score(prog, roots, b, first + i)
-            else:
-                k = prog.candidates[first + i, KEY]
-                for d in range(3):
-                    roots.score[b, d, at + i] = roots.map[b, d, k]
-                roots.score[b, 3, at + i] = roots.map[b, 3, k]
-        if prog.candidates[first, WIDTH] > 0 and not prog.units[unit, AFFINE_UNIT]:
-            key = line_key(roots.uid[b], unit, 0, 0)
-            verdict = lookup(run.table, AFFINE, key)
-            if verdict != 1:
-                known = False
-                if verdict == UNDECIDED:
-                    ask(run, stack, f, 0, AFFINE, unit, 0, 0, AFFINE, key)
-    return known
-
-
-@inlined
-def enter_map(prog, run, stack, roots, f):
-    """Copy the map of frame f, a ROOT, to the root of its block, once, and bound its errors."""
-    b = stack.info[f, BLOCK]
-    row = prog.blocks[b]
-    n = row[N_PRE]
-    m = roots.map[b]
-    if roots.uid[b] == 0:
-        roots.uid[b] = run.state[NEXT_ROOT]
-        run.state[NEXT_ROOT] += 1
-        for k in range(3):
-            for i in range(n):
-                m[k, i] = stack.map[f, k, i]
-        state_error = roots.norm[b, STATE_ERROR]
-        state_norm = roots.norm[b, STATE_NORM]
-        if b > run.state[FIRST_BLOCK]:
-            bound = prog.bound[b - 1]
-            for k in range(3):
-                state_error[k] = bound[GAIN] * (
-                    roots.norm[b - 1, ERROR, k] + bound[ROUNDING] * roots.norm[b - 1, NORMS, k]
-                )
-                state_norm[k] = bound[GAIN] * roots.norm[b - 1, NORMS, k]
-            tau = stage_errors(prog.bound[b], row[COLS], state_error, state_norm, roots.norm[b, ERROR])
-            if run.state[NO_FLOATS]:
-                tau = np.inf  # nothing is known of any value, so exact arithmetic decides everything
-                roots.norm[b, ERROR, 0] = np.inf
-            error = roots.map[b, 3]
-            for t in range(row[REPEAT]):
-                part = error[t * row[ROWS] : (t + 1) * row[ROWS]]
-                norm = prog.norm[row[B_AT] : row[B_AT] + row[ROWS]]
-                bias = prog.bias[row[B_AT] : row[B_AT] + row[ROWS]]
-                for r in range(row[ROWS]):
-                    part[r] = row_error(norm[r], tau, bias[r])
-        if b < run.state[LAST_BLOCK] or run.state[EMIT]:
-            for k in range(3):
-                roots.norm[b, NORMS, k] = norm_above(m[k], n)
-
-
-@inlined
-def start_next(prog, run, stack, roots, f):
-    """Begin the next map of frame f: the bias, and what passes on without a choice."""
-    b = stack.info[f, BLOCK]
-    row = prog.blocks[b]
-    if b < run.state[LAST_BLOCK]:
-        rows = prog.blocks[b + 1, ROWS]
-        at = prog.blocks[b + 1, B_AT]
-        for t in range(prog.blocks[b + 1, REPEAT]):
-            for r in range(rows):
-                stack.map[f, 0, t * rows + r] = 0.0
-                stack.map[f, 1, t * rows + r] = 0.0
-                stack.map[f, 2, t * rows + r] = prog.bias[at + r]
-        if row[N_CHOOSE] < row[UNIT_HI] - row[UNIT_LO]:
-            for unit in range(row[UNIT_LO], row[UNIT_HI]):
-                if prog.units[unit, KIND] == PASS:
-                    add_value(prog, stack, roots, f, b, prog.units[unit, OUT], prog.units[unit, FIRST_VALUE], 1.0)
-
-
-@spliced
-def enter_block(prog, run, stack, roots, f):
-    """Make frame f, a ROOT, the root of its block and open the block's units; False if something had to be asked."""
-    b = stack.info[f, BLOCK]
-    enter_map(prog, run, stack, roots, f)
-    if prog.blocks[b, N_SETS] > 0 and not enter_scores(prog, run, stack, roots, f, b):
-        return False
-    start_next(prog, run, stack, roots, f)
-    return True
-
-
-@inlined
 def outcomes(prog, run, stack, roots, f, b, widest):
     """For every coordinate of the root map of block b, how its sign lies on frame f, into run.range[2].
 
@@ -508,14 +211,15 @@ def outcomes(prog, run, stack, roots, f, b, widest):
     for v in range(stack.info[f, CORNERS]):
         x = stack.edges[f, v, 0]
         y = stack.edges[f, v, 1]
+        w = stack.edges[f, v, WEIGHT]
         if v == 0:
             for i in range(n):
-                z = m0[i] * x + m1[i] * y + m2[i]
+                z = m0[i] * x + m1[i] * y + m2[i] * w
                 low[i] = z
                 high[i] = z
         else:
             for i in range(n):
-                z = m0[i] * x + m1[i] * y + m2[i]
+                z = m0[i] * x + m1[i] * y + m2[i] * w
                 low[i] = z if z < low[i] else low[i]
                 high[i] = z if z > high[i] else high[i]
     code = run.range[2]
@@ -532,10 +236,10 @@ def outcomes(prog, run, stack, roots, f, b, widest):
 def bit_outcome(stack, m, f, col, widest):
     """What :func:`outcomes` says, for coordinate ``col`` of the map m alone."""
     a, b, c = m[0, col], m[1, col], m[2, col]
-    low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c
+    low = a * stack.edges[f, 0, 0] + b * stack.edges[f, 0, 1] + c * stack.edges[f, 0, WEIGHT]
     high = low
     for v in range(1, stack.info[f, CORNERS]):
-        z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c
+        z = a * stack.edges[f, v, 0] + b * stack.edges[f, v, 1] + c * stack.edges[f, v, WEIGHT]
         low = z if z < low else low
         high = z if z > high else high
     bound = value_bound(a, b, c, m[3, col], widest)
@@ -615,7 +319,7 @@ def reduce_set(prog, run, stack, roots, f, unit):
                 low = np.inf
                 high = -np.inf
                 for v in range(n):
-                    z = a * stack.edges[f, v, 0] + e * stack.edges[f, v, 1] + c
+                    z = a * stack.edges[f, v, 0] + e * stack.edges[f, v, 1] + c * stack.edges[f, v, WEIGHT]
                     low = min(low, z)
                     high = max(high, z)
                 p = decide(low, bound)
@@ -671,38 +375,6 @@ def widest_radius(stack, f):
     return widest
 
 
-@inlined
-def open_bits(prog, run, stack, f, b):
-    """The first look at a frame that enters a block of BIT units alone, unit i on coordinate i: decides by
-    run.range[2].
-
-    Lists the units that stay open; returns how many decided ones pass something on (in run.scratch[DECIDED]).
-    """
-    row = prog.blocks[b]
-    n = row[N_CHOOSE]
-    code = run.range[2]
-    pattern = stack.pattern[f, row[COL_LO] : row[COL_LO] + n]
-    for i in range(n):
-        pattern[i] = code[i] == 1.0
-    order = prog.order[row[ORDER_AT] : row[ORDER_AT] + n]
-    first = row[UNIT_LO]
-    decided = run.scratch[DECIDED]
-    listed = stack.info[f]
-    kept = 0
-    passed = 0
-    for at in range(n):
-        unit = order[at]
-        c = code[unit - first]
-        if c > 1.0:
-            listed[N_INFO + kept] = unit
-            kept += 1
-        elif c == 1.0 or prog.slope[unit] != 0.0:
-            decided[passed] = unit
-            passed += 1
-    stack.info[f, N_OPEN] = kept
-    return passed
-
-
 @spliced
 def filter_open(prog, run, stack, roots, f, fresh):
     """Decide what can be decided of the open units of frame f, and drop it from the list; ``fresh`` where it enters
@@ -748,25 +420,9 @@ def filter_open(prog, run, stack, roots, f, fresh):
 
 
 @inlined
-def copy_frame(prog, stack, f, to, last):
-    """Copy frame f without its corners."""
-    for d in range(N_INFO):
-        stack.info[to, d] = stack.info[f, d]
-    for i in range(stack.info[f, N_OPEN]):
-        stack.info[to, N_INFO + i] = stack.info[f, N_INFO + i]
-    for i in range(stack.pattern.shape[1]):
-        stack.pattern[to, i] = stack.pattern[f, i]
-    b = stack.info[f, BLOCK]
-    if b < last:
-        for k in range(3):
-            for i in range(prog.blocks[b + 1, N_PRE]):
-                stack.map[to, k, i] = stack.map[f, k, i]
-
-
-@inlined
 def copy_corner(stack, f, v, to, w):
     """Copy corner v of frame f, with the edge that leaves it, to corner w of frame ``to``."""
-    for k in range(7):
+    for k in range(8):
         stack.edges[to, w, k] = stack.edges[f, v, k]
     for k in range(6):
         stack.tags[to, w, k] = stack.tags[f, v, k]
@@ -812,20 +468,20 @@ def cut(run, stack, f, up, down, key):
                 put_edge(run, stack, down, q, border ^ 1, key)
             q += 1
         if s * t < 0:
-            x, y, r = cross_edge(stack, line, f, v, after)
+            x, y, w, r = cross_edge(stack, line, f, v, after)
             if up >= 0:
                 if s > 0:
                     put_edge(run, stack, up, p, border, key)
                 else:
                     copy_corner(stack, f, v, up, p)
-                put_corner(stack, up, p, x, y, r)
+                put_corner(stack, up, p, x, y, w, r)
                 p += 1
             if down >= 0:
                 if s < 0:
                     put_edge(run, stack, down, q, border ^ 1, key)
                 else:
                     copy_corner(stack, f, v, down, q)
-                put_corner(stack, down, q, x, y, r)
+                put_corner(stack, down, q, x, y, w, r)
                 q += 1
     if up >= 0:
         stack.info[up, CORNERS] = p
@@ -835,7 +491,11 @@ def cut(run, stack, f, up, down, key):
 
 @inlined
 def cross_edge(stack, line, f, v, after):
-    """Where a line crosses the edge from corner v of frame f to corner ``after``: x, y, radius."""
+    """Where a line crosses the edge from corner v of frame f to corner ``after``: x, y, weight, radius."""
+    if stack.edges[f, v, WEIGHT] != 1.0 or stack.edges[f, after, WEIGHT] != 1.0:
+        p = (stack.edges[f, v, 0], stack.edges[f, v, 1], stack.edges[f, v, WEIGHT])
+        q = (stack.edges[f, after, 0], stack.edges[f, after, 1], stack.edges[f, after, WEIGHT])
+        return homogeneous_crossing(p, q, stack.edges[f, v, A:], line)
     x0, y0 = stack.edges[f, v, 0], stack.edges[f, v, 1]
     x1, y1 = stack.edges[f, after, 0], stack.edges[f, after, 1]
     z0 = line[0] * x0 + line[1] * y0 + line[2]
@@ -845,12 +505,13 @@ def cross_edge(stack, line, f, v, after):
         part = z0 / (z0 - z1)
     x = x0 + part * (x1 - x0)
     y = y0 + part * (y1 - y0)
-    return x, y, crossing_radius(stack.edges[f, v, A:], line, x, y)
+    return x, y, 1.0, crossing_radius(stack.edges[f, v, A:], line, x, y)
 
 
 @inlined
-def put_corner(stack, f, v, x, y, r):
+def put_corner(stack, f, v, x, y, w, r):
     """Place corner v of frame f."""
+    stack.edges[f, v, WEIGHT] = w
     stack.edges[f, v, 0] = x
     stack.edges[f, v, 1] = y
     stack.edges[f, v, 2] = r
@@ -1027,6 +688,7 @@ def emit(run, stack, roots, leaves, f):
     for v in range(n):
         for k in range(3):
             leaves.corners[start + v, k] = stack.edges[f, v, k]
+        leaves.corners[start + v, 3] = stack.edges[f, v, WEIGHT]
         for k in range(5):
             leaves.tags[start + v, k] = stack.tags[f, v, k]
     leaves.size[at] = n
@@ -1039,36 +701,6 @@ def emit(run, stack, roots, leaves, f):
         leaves.map[at, k, leaves.map.shape[2] - 1] = roots.norm[b, ERROR, k]
     run.state[N_PIECES] = at + 1
     run.state[N_CORNERS] = start + n
-    return True
-
-
-@njit
-def fingerprint(prog, run, stack, f, b):
-    """Append two 63-bit hashes of the visible pattern of frame f up to block b; False if they are full."""
-    low = prog.blocks[b, COL_LO]
-    high = prog.blocks[b, COL_HI]
-    if low == high or not run.visible[low]:
-        return True  # no choice, or a hidden one
-    n = run.state[N_PRINTS]
-    if n >= run.prints.shape[0]:
-        return False
-    x = np.int64(0x1234567)
-    y = np.int64(0x89ABCDE)
-    word = np.int64(0)
-    bits = 0
-    for c in range(high):
-        if run.visible[c]:
-            word = (word << 1) | np.int64(stack.pattern[f, c])
-            bits += 1
-            if bits == 48:
-                x = mix(x, word)
-                y = mix(y, word ^ 0x5A5A5A5A5A5A)
-                word = np.int64(0)
-                bits = 0
-    run.prints[n, 0] = b
-    run.prints[n, 1] = mix(x, word)
-    run.prints[n, 2] = mix(y, word ^ 0x5A5A5A5A5A5A)
-    run.state[N_PRINTS] = n + 1
     return True
 
 
@@ -1085,14 +717,14 @@ def count_two(prog, run, stack, roots, f):
     n = stack.info[f, CORNERS]
     seen = 0
     last = stack.edges[f, n - 1]
-    z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p]
-    w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q]
+    z0 = m[0, p] * last[0] + m[1, p] * last[1] + m[2, p] * last[WEIGHT]
+    w0 = m[0, q] * last[0] + m[1, q] * last[1] + m[2, q] * last[WEIGHT]
     e0 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], last[2])
     d0 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], last[2])
     for v in range(n):
         corner = stack.edges[f, v]
-        z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p]
-        w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q]
+        z1 = m[0, p] * corner[0] + m[1, p] * corner[1] + m[2, p] * corner[WEIGHT]
+        w1 = m[0, q] * corner[0] + m[1, q] * corner[1] + m[2, q] * corner[WEIGHT]
         e1 = value_bound(m[0, p], m[1, p], m[2, p], m[3, p], corner[2])
         d1 = value_bound(m[0, q], m[1, q], m[2, q], m[3, q], corner[2])
         s = decide(z1, e1)

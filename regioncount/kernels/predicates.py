@@ -10,7 +10,9 @@ e_k for a bound on the 2-norm of its error over all coordinates.  Selection leng
 and Stability of Numerical Algorithms, 2nd ed., §3.5: any order of summation; two more roundings for weights that are
 rounded rationals), and as a whole σ(W) e_k + γ ‖W‖_F ‖h_k‖.  A vertex carries a radius: the crossing of lines L1, L2
 (unit normals, value errors k1, k2) lies within (|L1(v)| + k1 + |L2(v)| + k2) / |sin of their angle| of the computed v
-(Cramer's rule).
+(Cramer's rule).  On the whole plane vertices are homogeneous, (x, y, w) of max-norm 1, w = 0 at infinity, and lines
+are vectors of R³ (docs/numerics.md §4): the same bound, with their angle in R³, is that of v from a positive multiple
+of the true crossing.  Bounds hold since |x|, |y|, |w| ≤ 1; at infinity a float tells the leading coefficient's sign.
 """
 
 from __future__ import annotations
@@ -148,11 +150,10 @@ def product_error(e, norm_q, norm_k, width):
 
 @inlined
 def value_bound(a, b, c, error, radius):
-    """Bound on the error of ax + by + c, whose coefficients are known up to ``error``, at a point known up to
-    ``radius``.
+    """Bound on the error of ax + by + cw, whose coefficients are known up to ``error``, at a point (x, y, w) known up
+    to ``radius`` in each coordinate (w is 1 on bounded domains).
     """
-    scale = abs(a) + abs(b)
-    return 2.0 * error + 4.0 * U * (scale + abs(c)) + TINY + scale * radius
+    return 2.0 * error + (abs(a) + abs(b) + abs(c)) * (4.0 * U + radius) + TINY
 
 
 @inlined
@@ -184,6 +185,139 @@ def crossing_radius(l1, l2, x, y):
     if r < 1.0:
         return r
     return np.inf
+
+
+@njit
+def homogeneous_radius(l1, l2, x, y, w):
+    """Distance bound from (x, y, w), of max-norm 1, to a positive multiple of the true crossing of two lines: see the
+    module header.
+    """
+    s1 = np.sqrt(l1[0] * l1[0] + l1[1] * l1[1] + l1[2] * l1[2])
+    s2 = np.sqrt(l2[0] * l2[0] + l2[1] * l2[1] + l2[2] * l2[2])
+    k1 = l1[3] / s1
+    k2 = l2[3] / s2
+    nx = l1[1] * l2[2] - l1[2] * l2[1]
+    ny = l1[2] * l2[0] - l1[0] * l2[2]
+    nw = l1[0] * l2[1] - l1[1] * l2[0]
+    sine = np.sqrt(nx * nx + ny * ny + nw * nw) / (s1 * s2) - 2.0 * (k1 + k2) - 16.0 * U
+    if not (sine > 0.0 and k1 < 0.004 and k2 < 0.004):
+        return np.inf
+    r1 = abs(l1[0] * x + l1[1] * y + l1[2] * w) / s1 + k1
+    r2 = abs(l2[0] * x + l2[1] * y + l2[2] * w) / s2 + k2
+    r = 1.02 * (r1 + r2 + 32.0 * U) / sine
+    if r < 1.0:
+        return r
+    return np.inf
+
+
+@njit
+def homogeneous_crossing(p, q, l1, l2):
+    """Where the line l2 crosses the edge on l1 from p to q, corners (x, y, w): (x, y, w, radius), of max-norm 1.
+
+    A point between p and q, or, where that would lose digits or is not known, the cross product of the lines.  On a
+    side at infinity, l1 = (0, 0, 1), w is 0; elsewhere w > 0 for certain or the radius infinite.
+    """
+    far = l1[0] == 0.0 and l1[1] == 0.0
+    z0 = l2[0] * p[0] + l2[1] * p[1] + l2[2] * p[2]
+    z1 = l2[0] * q[0] + l2[1] * q[1] + l2[2] * q[2]
+    size = 0.0
+    x = y = w = 0.0
+    if far or (z0 * z1 < 0.0 and (p[2] > 0.0 or q[2] > 0.0)):
+        part = 0.0 if abs(z0) <= abs(z1) else 1.0
+        if z0 * z1 < 0.0:
+            part = z0 / (z0 - z1)
+        x = p[0] + part * (q[0] - p[0])
+        y = p[1] + part * (q[1] - p[1])
+        w = 0.0 if far else p[2] + part * (q[2] - p[2])
+        size = max(abs(x), abs(y), w)
+    if not far and not size > 0.25:
+        x = l1[1] * l2[2] - l1[2] * l2[1]
+        y = l1[2] * l2[0] - l1[0] * l2[2]
+        w = l1[0] * l2[1] - l1[1] * l2[0]
+        if w < 0.0:
+            x, y, w = -x, -y, -w
+        size = max(abs(x), abs(y), w)
+    if not (size > 1e-140 and size < 1e140):
+        return p[0], p[1], (0.0 if far else 1.0), np.inf
+    x, y, w = x / size, y / size, w / size
+    if w == 1.0:
+        return x, y, w, crossing_radius(l1, l2, x, y)
+    r = homogeneous_radius(l1, l2, x, y, w)
+    if far:
+        return x, y, 0.0, r
+    if not w > 1.01 * r:
+        return x, y, max(w, TINY), np.inf
+    return x, y, w, r
+
+
+# --------------------------------------------------------------------------------- polytopes of Rⁿ (kernels.polytope)
+# A vertex is a homogeneous vector (x, w), no coordinate greater than 1; its radius bounds the 2-norm of its difference
+# from a positive multiple of the true one.  So a hyperplane's value there is known up to its noise, below, plus its
+# norm times the radius.
+
+
+@inlined
+def space_noise(norm, error, terms):
+    """Bound on the error of a·x + cw, a sum of ``terms`` products, at a vertex without a radius: ``norm`` is that of
+    the coefficients, ``error`` bounds the sum of their errors.
+    """
+    return 2.02 * error + 1.01 * (terms + 4) * np.sqrt(terms) * U * norm + TINY
+
+
+@inlined
+def hyperplane_error(error, scale):
+    """Bound on the sum of the errors of the coefficients of a hyperplane that is divided by ``scale``, its greatest
+    |coefficient|.
+    """
+    if not (scale > 1e-140 and scale < 1e140):
+        return np.inf
+    return 1.01 * error / scale + 64.0 * U
+
+
+@inlined
+def mixture_radius(ra, rb, part, reach, bound_a, bound_b, gap, terms):
+    """Radius of the vertex a + part·(b − a), of ``terms`` coordinates, where a hyperplane crosses an edge ``gap`` long.
+
+    |values| of the hyperplane at a and b, known up to ``bound_a`` and ``bound_b``, add up to ``reach``; ``part`` is the
+    first one's.  The true part differs by at most ((1 − part) bound_a + part bound_b) / (reach − bound_a − bound_b),
+    and moves the vertex along the edge.
+    """
+    rest = reach - bound_a - bound_b
+    if not rest > 0.0:
+        return np.inf
+    shift = ((1.0 - part) * bound_a + part * bound_b) / rest + 4.0 * U
+    r = 1.01 * ((1.0 - part) * ra + part * rb + shift * (gap + ra + rb)) + 6.0 * np.sqrt(terms) * U
+    if r < 0.1:
+        return r
+    return np.inf
+
+
+@inlined
+def scaled_radius(radius, size):
+    """Radius of a vertex that is divided by ``size``, its greatest coordinate."""
+    r = 1.01 * radius / size + 16.0 * U
+    if r < 0.5:
+        return r
+    return np.inf
+
+
+@inlined
+def solution_radius(off, defect, reach, terms):
+    """Radius of the solution of a linear system, greatest coordinate ``reach``, once divided by it, with residuals
+    ``off`` through the approximate inverse C and ‖I − C M‖ ≤ ``defect``; infinity if unproven.
+    """
+    if not defect < 0.5:
+        return np.inf
+    return 1.02 * off / (1.0 - 1.01 * defect) / reach + 4.0 * terms * U
+
+
+@inlined
+def quotient_range(x, w, radius):
+    """An interval around x / w where both are known up to ``radius``; infinite where w may be 0."""
+    if not w > 2.0 * radius:
+        return -np.inf, np.inf
+    r = 1.01 * radius * (1.0 + abs(x / w)) / (w - radius) + 4.0 * U * abs(x / w)
+    return x / w - r, x / w + r
 
 
 @inlined

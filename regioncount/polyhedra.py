@@ -1,0 +1,1 @@
+def interior_point(*a): raise NotImplementedError

@@ -1,0 +1,293 @@
+"""The polytope engine: boxes of Rⁿ and all of Rⁿ, subdivided by affine scores (``kernels.polytope``).
+
+All of Rⁿ is a simplex {s_k·x + 1000 R ≥ 0, k = 0 … n} whose sides lie at infinity, R larger than any number: points are
+far·R + near (``exact.SpacePoint``), and a sign is that of the far part, where it is not 0.  The normals s_k are in no
+special position, so that sides seldom meet where hyperplanes with small integers do: floats then decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from itertools import product
+
+import numpy as np
+
+from regioncount.domain import Box, Line, Plane, Space
+from regioncount.engines import Decisions, Judge, Outcome, PolygonRun, U, Window, as_floats
+from regioncount.errors import InputError, NeedsConicEngine
+from regioncount.exact import Hyperplane, SpacePoint, common_point, sign_at_point
+from regioncount.lowering import Lowered, flatten
+
+MOST_CORNERS = 1 << 16  # of a box: those of 16 dimensions
+WORD = 64
+
+
+class SpaceJudge(Judge):
+    """Exact answers about hyperplanes of a piece; ``sides`` are those of the domain, positive inside."""
+
+    def __init__(self, lowered: Lowered, window: Window, sides: list[Hyperplane]) -> None:
+        super().__init__(lowered, window)
+        self.sides = sides
+        self._planes: dict[tuple[int, int, int, int, bytes], Hyperplane] = {}
+        self._points: dict[int, SpacePoint] = {}
+
+    def plane(self, tag: Sequence[int], pattern: np.ndarray) -> Hyperplane:
+        """The hyperplane on which candidates i and j of a unit tie, positive where i is ahead, on a pattern's cell."""
+        block, unit, i, j = (int(x) for x in tag[:4])
+        if block < 0:
+            return self.sides[unit]
+        key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
+        found = self._planes.get(key)
+        if found is None:
+            if len(self._planes) > 100_000:
+                self._planes.clear()
+            c, *rest = self.difference(block, unit, i, j, pattern)
+            n = len(self.window.centre)
+            if any(rest[n:]):
+                raise self.conic(block)
+            found = self._planes[key] = (*rest[:n], c, 0)
+        return found
+
+    def at_vertex(self, tag: Sequence[int], facets: np.ndarray, key: int, pattern: np.ndarray) -> int:
+        """Sign of a hyperplane at the vertex, named ``key``, in which facets meet."""
+        point = self._points.get(key)
+        if point is None:
+            if len(self._points) > 100_000:
+                self._points.clear()
+            point = self._points[key] = common_point([self.plane(facet, pattern) for facet in facets])
+        return sign_at_point(self.plane(tag, pattern), point)
+
+    def conic(self, block: int) -> NeedsConicEngine:
+        layer = self.lowered.blocks[block].layer
+        return NeedsConicEngine(
+            f"layers[{layer}] (attention): a score is quadratic on a piece: in three or more dimensions scores must be "
+            "affine; expected queries or keys that do not depend on the input, or a slice"
+        )
+
+
+@dataclass
+class SpacePieces:
+    """What the polytope kernel emitted, in engine coordinates; see ``kernels.polytope.Leaves``.
+
+    Facets ``offsets[p]`` to ``offsets[p + 1]`` are those of piece p; ``tags`` and ``witness`` belong to facets.
+    """
+
+    patterns: np.ndarray
+    maps: np.ndarray
+    errors: np.ndarray
+    offsets: np.ndarray
+    points: np.ndarray
+    boxes: np.ndarray
+    tags: np.ndarray
+    witness: np.ndarray
+
+    @cached_property
+    def bounded(self) -> np.ndarray:
+        """Which pieces have no facet at infinity."""
+        far = (self.tags[:, 0] < 0) & (self.tags[:, 2] == 1)
+        reaches = np.zeros(len(self.patterns), dtype=bool)
+        reaches[np.repeat(np.arange(len(self.patterns)), np.diff(self.offsets))[far]] = True
+        return ~reaches
+
+
+def polytope_run(
+    lowered: Lowered, domain: Box | Line | Plane | Space, emit: bool, max_pieces: int | None, exact: bool = False
+) -> Outcome:
+    """Subdivide a box of Rⁿ or all of it; ``emit`` keeps the pieces, otherwise they are only counted; ``exact`` trusts
+    no floats.
+
+    Raises
+    ------
+    InputError
+        If the box has more than 2^16 corners.
+    NeedsConicEngine
+        If a score is quadratic on a piece.
+    TooManyPieces
+        If there are more than ``max_pieces``.
+    """
+    return PolytopeRun(lowered, domain, emit, max_pieces, exact).run()
+
+
+class PolytopeRun(PolygonRun):
+    """One run of the polytope kernel."""
+
+    method = "polytope"
+    VERTICES, FACETS = 1024, 512
+
+    def __init__(
+        self, lowered: Lowered, domain: Box | Line | Plane | Space, emit: bool, max_pieces: int | None,
+        exact: bool = False,
+    ) -> None:  # fmt: skip
+        from regioncount.kernels import polytope
+
+        self.kernel = polytope
+        self.lowered = lowered
+        self.program = flatten(lowered)
+        self.dim = n = domain.dim
+        if isinstance(domain, Box):
+            if 1 << n > MOST_CORNERS:
+                raise InputError(f"domain: expected a box of dimension 16 or less, got dimension {n} (2^{n} corners)")
+            self.window = Window.around([domain.low, domain.high])
+            sides = _box_sides(*(self.window.inward(x) for x in (domain.low, domain.high)))
+            corners = [[2 * i + s for i, s in enumerate(choice)] for choice in product((0, 1), repeat=n)]
+        else:
+            self.window = Window.of_space(lowered, n)
+            sides = _simplex_sides(n)
+            corners = [[k for k in range(n + 1) if k != without] for without in range(n + 1)]
+        self.judge = SpaceJudge(lowered, self.window, sides)
+        self.max_pieces = max_pieces
+        self.decisions = Decisions()
+        self.place: tuple[int, ...] = ()
+        self._allocate(len(corners), emit)
+        self._first_frame(corners)
+        if exact:
+            self.run_.state[polytope.NO_FLOATS] = 1
+            self.roots.map[0, n + 1] = np.inf
+            self.roots.norm[0, polytope.ERROR] = np.inf
+
+    def _allocate(self, n_corners: int, emit: bool) -> None:
+        k, n = self.kernel, self.dim
+        info, maps, pattern = self._allocate_blocks(n, emit)
+        words = -(-(len(self.judge.sides) + 16) // WORD)
+        self.stack = k.Stack(
+            info, maps, pattern, np.zeros((len(info), 3), dtype=np.int64),
+            np.zeros((max(self.VERTICES, 4 * n_corners), n + 3)), np.zeros((0, words), dtype=np.int64),
+            np.zeros(0, dtype=np.int64), np.zeros((self.FACETS, n + 2)), np.zeros((self.FACETS, 6), dtype=np.int64),
+        )  # fmt: skip
+        self._size_pools(self.stack.vertices, self.stack.facets, self.stack.tags, words)
+        leaves = self.LEAVES if emit else 0
+        facets = 4 * n * leaves + self.FACETS
+        self.leaves = k.Leaves(
+            np.zeros((leaves, self.lowered.columns), dtype=np.uint8), np.zeros((leaves, n + 1, self.n_out + 1)),
+            np.zeros(leaves, dtype=np.int64), np.zeros((leaves, n + 2)), np.zeros((leaves, 2, n)),
+            np.zeros((facets, 5), dtype=np.int64), np.zeros((facets, n + 2)),
+        )  # fmt: skip
+
+    def _size_pools(self, vertices: np.ndarray, facets: np.ndarray, tags: np.ndarray, words: int) -> None:
+        """Let the pools be as long as these arrays, and sets of facets ``words`` long."""
+        n, size = self.dim, len(vertices)
+        tight, keys = np.zeros((size, words), dtype=np.int64), np.zeros(size, dtype=np.int64)
+        old = self.stack
+        tight[: len(old.tight), : old.tight.shape[1]] = old.tight
+        keys[: len(old.keys)] = old.keys
+        self.stack = old._replace(vertices=vertices, tight=tight, keys=keys, facets=facets, tags=tags)
+        rows = WORD * words + 1
+        ints = np.int64
+        self.work = self.kernel.Work(
+            np.zeros(n + 2), np.zeros(size), np.zeros(size), np.zeros(words, ints), np.zeros(WORD * words, ints),
+            np.zeros(WORD * words, ints), np.zeros(size, np.uint8), np.zeros(size, ints), np.zeros((rows, n + 2)),
+            np.zeros((rows, n + 1)), np.zeros(rows, ints), np.zeros(n + 1, ints), np.zeros((n, 2 * n)), np.zeros(n),
+            np.zeros(n),
+        )  # fmt: skip
+        self.run_ = self.run_._replace(scratch=np.zeros((4, max(size, self.most)), dtype=np.int64))
+
+    def _grow_corners(self) -> None:
+        old = self.stack
+        words = old.tight.shape[1]
+        if old.place[:, self.kernel.N_FACETS].max() + 2 >= WORD * words:
+            words *= 2
+        longer = (np.concatenate([a, np.zeros_like(a)]) for a in (old.vertices, old.facets, old.tags))
+        self._size_pools(*longer, words)
+
+    def _first_frame(self, corners: list[list[int]]) -> None:
+        """The whole domain; ``corners`` lists the sides that meet in each."""
+        from regioncount.kernels.predicates import mix
+
+        k, stack, n, judge = self.kernel, self.stack, self.dim, self.judge
+        for side, plane in enumerate(judge.sides):
+            *slopes, constant, far = plane
+            infinite = far != 0
+            row = np.array([float(Fraction(x, max(map(abs, plane)))) for x in (*slopes, far or constant)])
+            largest = np.abs(row).max()
+            stack.facets[side, : n + 1] = row / largest
+            stack.facets[side, n + 1] = 4 * (n + 1) * U
+            stack.tags[side] = [-1, side, int(infinite), 0, -1 - side, mix(2**40, side)]
+        for v, sides in enumerate(corners):
+            point = common_point([judge.sides[side] for side in sides])
+            infinite = judge.sides[0][-1] != 0
+            exact = [Fraction(x, point.weight) for x in (point.far if infinite else point.near)]
+            largest = max(map(abs, exact)) if infinite else Fraction(1)
+            x = [float(y / largest) for y in exact]
+            stack.vertices[v, :n] = x
+            stack.vertices[v, n] = 0.0 if infinite else 1.0
+            rounded = any(Fraction(a) != b / largest for a, b in zip(x, exact, strict=True))
+            stack.vertices[v, n + 1] = 2 * n * U if rounded else 0.0
+            stack.vertices[v, n + 2] = 1.0
+            for side in sides:
+                k.put(stack.tight[v], side)
+            stack.keys[v] = sum(int(stack.tags[side, k.T_KEY]) for side in sides) & int(k.NAME)
+        stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
+        stack.place[0] = [0, 0, len(judge.sides)]
+        first = as_floats(*judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
+        size = first.shape[1]
+        stack.map[0, :, :size] = first
+        self.roots.map[0, n + 1, :size] = U * np.abs(first).sum(axis=0)
+        with np.errstate(over="ignore"):
+            self.roots.norm[0, k.ERROR] = 1.01 * U * np.sqrt((first * first).sum(axis=1)) + 1e-300
+
+    def _advance(self) -> int:
+        return int(self.kernel.subdivide(self.program, self.run_, self.work, self.stack, self.roots, self.leaves))
+
+    def _hand_over(self) -> None:
+        raise AssertionError("the judge refuses quadratic scores")
+
+    def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
+        vertex, facet = int(request[6]), int(request[7])
+        tight = self.stack.tight[vertex]
+        facets = [facet + k for k in range(WORD * len(tight)) if self.kernel.has(tight, k)]
+        return self.judge.at_vertex(request[2:6], self.stack.tags[facets], int(request[14]), pattern)
+
+    def _drain(self) -> None:
+        k, state, leaves = self.kernel, self.run_.state, self.leaves
+        n, m = int(state[k.N_PIECES]), int(state[k.N_CORNERS])
+        if n == 0 and self.chunks:  # one piece alone is larger than the buffers
+            leaves = self.leaves = k.Leaves(*(np.concatenate([a, np.zeros_like(a)]) for a in leaves))
+        self.chunks.append(tuple(a[: m if a is leaves.tags or a is leaves.witness else n].copy() for a in leaves))
+        state[k.N_PIECES] = state[k.N_CORNERS] = 0
+
+    def _collect(self) -> SpacePieces:
+        patterns, maps, sizes, points, boxes, tags, witness = (
+            np.concatenate(parts) for parts in zip(*self.chunks, strict=True)
+        )
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        return SpacePieces(
+            patterns, maps[:, :, :-1].transpose(0, 2, 1), maps[:, :, -1], offsets, points, boxes, tags, witness
+        )
+
+    def stream(self) -> Iterator[SpacePieces]:
+        """The pieces, some at a time: memory does not grow with their number."""
+        k = self.kernel
+        while True:
+            status = self._advance()
+            if status == k.OK:
+                break
+            self._serve(status)
+            if status == k.FULL and len(self.chunks[-1][0]):
+                yield self._collect()
+                self.chunks.clear()
+        self._drain()
+        yield self._collect()
+        self.chunks.clear()
+
+
+def _box_sides(low: Sequence[Fraction], high: Sequence[Fraction]) -> list[Hyperplane]:
+    """Sides x_i ≥ low_i and x_i ≤ high_i, in this order for each i."""
+    sides = []
+    n = len(low)
+    for i in range(n):
+        for bound, direction in ((low[i], 1), (high[i], -1)):
+            slopes = [0] * n
+            slopes[i] = direction * bound.denominator
+            sides.append((*slopes, -direction * bound.numerator, 0))
+    return sides
+
+
+def _simplex_sides(n: int) -> list[Hyperplane]:
+    """Sides of a simplex at infinity: normals near the axes (a matrix of dominant diagonal), and minus their sum."""
+    reach = 900 // n
+    normals = np.random.default_rng(0).integers(-reach, reach + 1, (n, n))
+    normals[np.diag_indices(n)] = 1000
+    return [(*map(int, row), 0, 1000) for row in (*normals, -normals.sum(axis=0))]
