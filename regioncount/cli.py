@@ -695,14 +695,14 @@ def _arrangement(arguments: argparse.Namespace) -> int:
     if distinct < arrangement.n_hyperplanes:
         report["note"] = "; ".join(filter(None, (f"{distinct} of the hyperplanes are distinct", report["note"])))
     report["note"] = report.pop("note")  # last, as in count
+    drawn = "" if arguments.output is None else _draw_arrangement(arrangement, arguments)
     if arguments.json:
         import json
 
         print(json.dumps(report))
     else:
         _print_arrangement(report)
-    if arguments.output is not None:
-        drawn = _draw_arrangement(arrangement, arguments)
+    if drawn:
         print(drawn, file=sys.stderr if arguments.json else sys.stdout)
     return 0
 

@@ -316,6 +316,11 @@ class _Residues:
 
         Returns the rows, the columns of their leading 1 and which were kept, None for all.
         """
+        if rows.shape[1] and rows[:, :, 0].all():  # the usual case, quickly
+            rows[:, :, 1:] *= self._inverses(rows[:, :, 0])[:, :, None]
+            rows[:, :, 1:] %= self.p[:, None, None]
+            rows[:, :, 0] = 1
+            return rows, np.zeros(rows.shape[1], dtype=np.int64), None
         normal = (rows[:, :, :-1] != 0).any(axis=0)
         kept = None
         if not normal.all(axis=None):
@@ -338,8 +343,11 @@ class _Residues:
         p = self.p[:, None, None]
         lead = batch.lead[on]
         if not lead.any():
-            factor = batch.rows[:, of, :1]
-            rows = (batch.rows[:, of, 1:] - factor * batch.rows[:, on, 1:]) % p
+            rows = batch.rows.take(on, axis=1)[:, :, 1:]
+            partner = batch.rows.take(of, axis=1)
+            rows *= partner[:, :, :1]
+            np.subtract(partner[:, :, 1:], rows, out=rows)
+            rows %= p
         else:
             table = np.array([[k for k in range(width) if k != c] for c in range(width - 1)])
             columns = table[lead]

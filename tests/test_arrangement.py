@@ -406,6 +406,47 @@ def test_network_has_the_same_regions() -> None:
     assert rc.count(network, "-1:1,-1:1").counts["activation"] == 7
 
 
+@settings(deadline=None, max_examples=40)
+@given(degenerate(most=9, dims=(1, 2)))
+def test_the_engine_of_the_whole_plane_agrees(arrangement) -> None:
+    if len(arrangement):
+        result = rc.count(arrangement.network(), "all")
+        assert result.certified and result.counts["activation"] == arrangement.n_regions()
+
+
+def check_regions(arrangement, domain=None) -> int:
+    """Enumerate the regions: each once, each with a point that has its signs."""
+    seen = set()
+    for signs, point in arrangement.regions(domain):
+        assert signs.dtype == np.int8 and all(isinstance(x, Fraction) for x in point)
+        assert arrangement.sign_vector(point).tolist() == signs.tolist()
+        seen.add(tuple(signs.tolist()))
+        assert 0 not in signs
+    return len(seen)
+
+
+polytopes = pytest.importorskip("regioncount.polytopes")
+enumerates = pytest.mark.skipif(not hasattr(polytopes, "regions"), reason="polytopes.regions is not there yet")
+
+
+@enumerates
+@settings(deadline=None, max_examples=40)
+@given(degenerate(most=8, dims=(1, 4)))
+def test_regions_are_as_many_as_counted(arrangement) -> None:
+    assert check_regions(arrangement) == arrangement.n_regions()
+    assert sum(1 for _ in arrangement.regions()) == arrangement.n_regions()
+
+
+@enumerates
+def test_regions_of_the_peers_and_of_families() -> None:
+    peer = rc.load_arrangement(DATA / "peers" / "hyperplanes_4d_20.npz")
+    assert check_regions(peer) == 6196
+    assert check_regions(peer, "-1:1,-1:1,-1:1,-1:1") == PEERS["hyperplanes_4d_20"]["activation"]["-1:1"]
+    assert check_regions(rc.hyperplane_arrangements.braid(4)) == 24
+    assert check_regions(rc.hyperplane_arrangements.shi(4)) == 125
+    assert check_regions(rc.hyperplane_arrangements.resonance(4)) == 370
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -565,6 +606,11 @@ def test_command_on_a_domain(lines: Path, tmp_path: Path) -> None:
     assert (report["regions"], report["bounded_regions"], report["certified"]) == (7, None, True)
     assert (tmp_path / "lines.html").stat().st_size > 1000
     assert "in the domain" in run(lines, "--domain=0:1,0:1").stdout
+
+
+def test_command_draws_the_whole_plane(lines: Path, tmp_path: Path) -> None:
+    done = run(lines, "-o", tmp_path / "lines.html")
+    assert "7 activation regions" in done.stdout and (tmp_path / "lines.html").exists()
 
 
 def test_command_refuses(lines: Path, tmp_path: Path) -> None:
