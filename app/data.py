@@ -17,6 +17,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from regioncount import bounds, constructions, sweep
+from regioncount.domain import Domain, parse_domain
 from regioncount.errors import InputError, TooManyPieces, shown
 from regioncount.network import Affine, Attention, Embed, Head, Network, Readout
 
@@ -30,6 +31,7 @@ MAX_PIECES_LINE = 10_000  # of one network in a depth curve: about a second
 MAX_PIECES_PLANE = 20_000
 
 DOMAIN = "-1:1,-1:1"
+MAX_TEXT = 1000  # characters of a domain
 FAMILIES = {  # the parameters that the page asks for
     "random-relu": ("widths", "seed"),
     "random-maxout": ("widths", "rank", "seed"),
@@ -194,20 +196,22 @@ def _record(construction: str, tokens: int, depth: int) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Counted:
-    """A partition of the square with its counts by every definition; `seconds` is what both took."""
+    """A partition of the plane with its counts by every definition; `seconds` is what both took."""
 
     partition: Partition
     counts: dict[str, int]
     seconds: float
 
 
-def counted(family: str, **parameters: Any) -> Counted:
-    """Subdivide the square [−1, 1]² for a network and count its regions by every definition.
+def counted(family: str, domain: str | None = DOMAIN, **parameters: Any) -> Counted:
+    """Subdivide a part of the plane for a network and count its regions by every definition.
 
     Parameters
     ----------
     family : str
         A key of `FAMILIES`.
+    domain : str
+        The text of a box or polygon, or "all" for the whole plane.
     **parameters
         The parameters of that family; others are ignored.
 
@@ -232,7 +236,7 @@ def counted(family: str, **parameters: Any) -> Counted:
     if family.startswith("conic"):
         compiled_conics()
     try:
-        return _counted(family, tuple(values))
+        return _counted(family, tuple(values), _domain(domain))
     except TooManyPieces:
         raise TooManyPieces(
             f"This network has more than {MAX_PIECES_PLANE:,} pieces, too many to draw here: choose a smaller one, "
@@ -242,6 +246,16 @@ def counted(family: str, **parameters: Any) -> Counted:
 
 def _number(name: str, value: object) -> int:
     return _whole(name, value, *LIMITS[name])
+
+
+def _domain(value: object) -> Domain:
+    if not isinstance(value, str) or not value.strip() or len(value) > MAX_TEXT:
+        came = "nothing" if not value else shown(value)
+        raise InputError(f"domain: expected text such as -1:1,-1:1, poly:0,0;1,0;0,1 or all, got {came}")
+    where = parse_domain(value, 2)
+    if where.dim != 2:
+        raise InputError(f"domain: expected one of the plane, such as -1:1,-1:1 or all, got {where}")
+    return where
 
 
 def _example(value: object) -> str:
@@ -290,11 +304,11 @@ def _choosing(scores: Sequence[Sequence[Any]]) -> Network:
 
 
 @remembered(32)
-def _counted(family: str, parameters: tuple[tuple[str, Any], ...]) -> Counted:
+def _counted(family: str, parameters: tuple[tuple[str, Any], ...], domain: Domain) -> Counted:
     from regioncount.partition import subdivide
 
     network = built(family, **dict(parameters))
     started = time.perf_counter()
-    partition = subdivide(network, DOMAIN, max_pieces=MAX_PIECES_PLANE)
+    partition = subdivide(network, domain, max_pieces=MAX_PIECES_PLANE)
     counts = partition.counts()
     return Counted(partition, counts, time.perf_counter() - started)

@@ -91,10 +91,11 @@ def _wire(app: Dash) -> None:
         Input("partition", "hidden"),
         Input("family", "value"),
         Input("color-by", "value"),
+        Input("domain", "value"),
         *(Input(name, "value") for name in names),
     )
-    def partition(hidden: bool, family: str, color_by: str, *values: Any) -> Any:
-        parameters = dict(zip(names, values, strict=True))
+    def partition(hidden: bool, family: str, color_by: str, domain: str, *values: Any) -> Any:
+        parameters = {"domain": domain, **dict(zip(names, values, strict=True))}
         return no_update if hidden else shown(partition_view, family, color_by, **parameters)
 
     @app.callback(*(Output(f"{name}-field", "hidden") for name in names), Input("family", "value"))

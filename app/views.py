@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from dash import dcc, html
 
-from regioncount import constructions, figures
+from regioncount import constructions, drawing, figures
 from regioncount.definitions import DEFINITIONS, MEANINGS
 
 from . import data
@@ -139,7 +139,7 @@ def partition_figure(counted: data.Counted, color_by: str) -> Figure:
     """The pieces in the plane, coloured by region or by value."""
     figure = _with_paths(figures.partition_figure(counted.partition, color_by=color_by))
     _fit(figure)
-    figure.update_layout(margin={"l": 44, "r": 12, "t": 30, "b": 40}, uirevision="the square")
+    figure.update_layout(margin={"l": 44, "r": 12, "t": 30, "b": 40}, uirevision=str(drawing.bounds(counted.partition)))
     bar = {"orientation": "h", "x": 0.5, "y": -0.2, "yanchor": "top", "thickness": 12}
     figure.update_traces(colorbar=bar, selector={"type": "heatmap"})
     figure.update_xaxes(title_standoff=4)
@@ -315,7 +315,7 @@ def _depth_view(ready: bool) -> Any:
 
 def _partition_view(ready: bool) -> Any:
     sentence = (
-        "A network on the square [−1, 1]². A random-transformer has fixed queries, so that its borders are straight; "
+        "A network of two inputs. A random-transformer has fixed queries, so that its borders are straight; "
         "elsewhere queries depend on the input, and borders are conics."
     )
     limits = data.LIMITS
@@ -333,6 +333,7 @@ def _partition_view(ready: bool) -> Any:
         _field("widths", "Widths, inputs first", dcc.Input(id="widths", value="2,16,16,1", debounce=True)),
         *(_number(name, labels[name], standard[name], *limits[name]) for name in labels),
         html.Div(_choice("example", "Example", tuple(data.EXAMPLES), next(iter(data.EXAMPLES))), id="example-field"),
+        _field("domain", "Domain: a box, poly:…, or all", dcc.Input(id="domain", value=data.DOMAIN, debounce=True)),
         _definitions("color-by", "Coloured by", COLOURS),
     ]
     return _view("partition", "Regions in the plane", sentence, controls, "Counts", ready)

@@ -11,11 +11,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from regioncount import bounds, constructions
+    from regioncount import bounds, constructions, hyperplane_arrangements
+    from regioncount.arrangement import HyperplaneArrangement
     from regioncount.definitions import DEFINITIONS
     from regioncount.domain import Box, Interval, Line, Plane, Polygon, Slice, Space
     from regioncount.errors import InputError, NeedsConicEngine, TooManyPieces
-    from regioncount.files import load, save
+    from regioncount.files import load, load_arrangement, save, save_arrangement
     from regioncount.network import (
         Abs,
         Affine,
@@ -44,6 +45,7 @@ __all__ = [
     "Embed",
     "Feedforward",
     "Head",
+    "HyperplaneArrangement",
     "InputError",
     "Interval",
     "LeakyReLU",
@@ -63,19 +65,24 @@ __all__ = [
     "constructions",
     "count",
     "from_layers",
+    "hyperplane_arrangements",
     "load",
+    "load_arrangement",
     "save",
+    "save_arrangement",
     "subdivide",
 ]
 
 _LAYERS = "Abs Affine Attention Embed Feedforward Head LeakyReLU Maxout ReLU Readout"
 _MODULES = {
+    "arrangement": "HyperplaneArrangement",
     "bounds": "",
     "constructions": "",
     "definitions": "DEFINITIONS",
     "domain": "Box Interval Line Plane Polygon Slice Space",
     "errors": "InputError NeedsConicEngine TooManyPieces",
-    "files": "load save",
+    "files": "load load_arrangement save save_arrangement",
+    "hyperplane_arrangements": "",
     "network": f"{_LAYERS} Network from_layers",
     "partition": "CountResult Partition count subdivide",
 }

@@ -1,4 +1,4 @@
-"""Command line: `regioncount build | count | depth | figure | app | bench`.
+"""Command line: `regioncount build | count | depth | figure | arrangement | app | bench`.
 
 What a command needs is imported inside that command: `--help` loads neither numpy nor numba. Commands return
 their exit code; `main` turns bad input (InputError) and unusable paths (OSError) into one line on stderr and
@@ -21,6 +21,7 @@ from regioncount.definitions import COUNTABLE, DEFINITIONS, MEANINGS
 from regioncount.errors import InputError, TooManyPieces, located
 
 if TYPE_CHECKING:
+    from regioncount.arrangement import HyperplaneArrangement
     from regioncount.domain import Domain
     from regioncount.network import Network
     from regioncount.partition import CountResult
@@ -53,6 +54,7 @@ SWEEP_SIZES = {
 METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
+CHECKED_REGIONS = 30_000_000  # on a domain, general position is checked where the whole space can have so many
 WIDTH_HELP = "of a print: single (3.25 inches, default), text (5.5), double (6.75), or inches"
 
 
@@ -104,11 +106,11 @@ def _fail(message: str) -> int:
 
 
 def _attach_domain(words: list[str]) -> list[str]:
-    """Turn `--domain -1:1` into `--domain=-1:1`; argparse takes the value for an option."""
+    """Turn `--domain -1:1` into `--domain=-1:1`, and so `--window`; argparse takes the value for an option."""
     for i in range(len(words) - 1):
-        if words[i] == "--domain" and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
-            words[i : i + 2] = [f"--domain={words[i + 1]}"]
-            break
+        if words[i] in ("--domain", "--window") and words[i + 1][:1] == "-" and words[i + 1][1:2] in set(".0123456789"):
+            words[i : i + 2] = [f"{words[i]}={words[i + 1]}"]
+            return _attach_domain(words)
     return words
 
 
@@ -137,7 +139,8 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("network", help="network file, .json or .safetensors")
     count.add_argument(
         "--domain",
-        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon); default: the file's own",
+        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon), all (the whole line or plane), or slice:FILE "
+        "(a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
     )
     count.add_argument("--method", choices=METHODS, default="auto")
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
@@ -192,9 +195,26 @@ def _parser() -> argparse.ArgumentParser:
     figure.add_argument(
         "--color-by", default="linear", metavar="WHAT", help=f"{names}, or value, value:k (output k); default: linear"
     )
+    figure.add_argument(
+        "--window", metavar="A:B,C:D", help="the part to draw, of a graph also A:B; default: all that can be seen"
+    )
     figure.add_argument("--boundary", action="store_true", help="also draw the decision boundary")
     figure.add_argument("--width", metavar="W", help=WIDTH_HELP)
     figure.add_argument("--max-pieces", type=_positive, metavar="N", help=most_pieces)
+
+    arrangement = commands.add_parser(
+        "arrangement", help="count the regions of a hyperplane arrangement", allow_abbrev=False
+    )
+    arrangement.set_defaults(run=_arrangement)
+    arrangement.add_argument(
+        "arrangement", help="arrangement file: .json (normals·x = offsets) or .npz (weight_0·x + bias_0 = 0)"
+    )
+    arrangement.add_argument("--domain", default="all", help="as for count; default: all, the whole space")
+    arrangement.add_argument("--json", action="store_true", help="print one JSON object")
+    arrangement.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help=f"also draw the regions of lines in the plane: {DRAWINGS}"
+    )
+    arrangement.add_argument("--width", metavar="W", help=WIDTH_HELP)
 
     app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
     app.set_defaults(run=_app)
@@ -276,6 +296,9 @@ def _count(arguments: argparse.Namespace) -> int:
     else:
         result, note = _count_and_save(network, arguments, options), ""
     report = _report(arguments.network, result, note)
+    text = str(network.domain if arguments.domain is None else arguments.domain).strip()
+    if text.startswith("slice:"):
+        report["domain"] = text  # its numbers are in the file
     if arguments.json:
         import json
 
@@ -302,15 +325,18 @@ def _count_and_save(network: Network, arguments: argparse.Namespace, options: di
     return result
 
 
-def _load(arguments: argparse.Namespace) -> tuple[Network, Domain | None]:
-    """The network and the domain that was given; None is the network's own."""
+def _load(arguments: argparse.Namespace) -> tuple[Network, Domain]:
+    """The network and the domain that was given, or else its own."""
     from regioncount import files
-    from regioncount.domain import parse_domain
+    from regioncount.network import Network
 
     network = files.load(arguments.network)
-    if arguments.domain is None and network.domain is None:
+    if not isinstance(network, Network):
+        raise InputError(f"{arguments.network}: expected a network file, got a partition")
+    text = network.domain if arguments.domain is None else arguments.domain
+    if text is None:
         raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
-    return network, None if arguments.domain is None else parse_domain(arguments.domain)
+    return network, files.read_domain(text, network.input_dim)
 
 
 def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **options: Any) -> tuple[CountResult, str]:
@@ -605,26 +631,169 @@ def _figure(arguments: argparse.Namespace) -> int:
 
     with located("argument --color-by: "):
         shade = drawing.shade(network, arguments.color_by)
+    window = None if arguments.window is None else _window(arguments.window, domain)
     limit = {} if arguments.max_pieces is None else {"max_pieces": arguments.max_pieces}
     partition = subdivide(network, domain, **limit)
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
 
         figures.write_figure(
-            figures.partition_figure(partition, arguments.color_by, arguments.boundary), arguments.output
+            figures.partition_figure(partition, arguments.color_by, arguments.boundary, window), arguments.output
         )
     else:
         from regioncount import paper
 
         width = arguments.width or "single"
         paper.write_figure(
-            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width), arguments.output
+            paper.partition_figure(partition, arguments.color_by, arguments.boundary, width, window), arguments.output
         )
     print(f"{arguments.output}: {drawing.headline(partition, shade.definition)[0]}; {drawing.footing(partition)}")
     if arguments.boundary:
         boundary = partition.decision_boundary()
         print(", ".join(drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)))
     return 0
+
+
+def _window(text: str, domain: Domain) -> tuple[float, ...]:
+    """The part to draw: low:high of x and y, on the line perhaps of x alone."""
+    from regioncount.domain import Box, Interval, Slice, parse_domain
+
+    dim = domain.parameters if isinstance(domain, Slice) else domain.dim
+    with located("argument --window: "):
+        box = parse_domain(text, 2)
+        if not (isinstance(box, Box) and box.dim == 2 or isinstance(box, Interval) and dim == 1):
+            raise InputError(f"expected a:b,c:d{', or a:b of a graph' if dim == 1 else ''}, got {text!r}")
+    return tuple(x for pair in zip(*box.bounds, strict=True) for x in pair)
+
+
+# --- arrangement
+
+
+def _arrangement(arguments: argparse.Namespace) -> int:
+    import time
+
+    from regioncount import files
+
+    if arguments.output is not None:
+        _check_drawing("-o", arguments.output, arguments.width)
+    elif arguments.width is not None:
+        raise InputError("argument --width: needs -o")
+    arrangement = files.load_arrangement(arguments.arrangement)
+    if arguments.output is not None and (arrangement.dim != 2 or not len(arrangement)):
+        what = f"{len(arrangement)} hyperplanes in R^{arrangement.dim}"
+        raise InputError(f"argument -o: expected lines in the plane to draw, got {what}")
+    started = time.perf_counter()
+    report = {
+        "arrangement": arguments.arrangement,
+        "domain": arguments.domain.strip(),
+        "dim": arrangement.dim,
+        "hyperplanes": arrangement.n_hyperplanes,
+        **(_everywhere(arrangement) if arguments.domain.strip() == "all" else _within(arrangement, arguments.domain)),
+    }
+    report["seconds"] = time.perf_counter() - started
+    distinct = arrangement.n_distinct
+    if distinct < arrangement.n_hyperplanes:
+        report["note"] = "; ".join(filter(None, (f"{distinct} of the hyperplanes are distinct", report["note"])))
+    report["note"] = report.pop("note")  # last, as in count
+    if arguments.json:
+        import json
+
+        print(json.dumps(report))
+    else:
+        _print_arrangement(report)
+    if arguments.output is not None:
+        drawn = _draw_arrangement(arrangement, arguments)
+        print(drawn, file=sys.stderr if arguments.json else sys.stdout)
+    return 0
+
+
+def _everywhere(arrangement: HyperplaneArrangement) -> dict[str, Any]:
+    """Counts on the whole space, from the characteristic polynomial."""
+    coefficients = list(arrangement.characteristic_polynomial())
+    return {
+        "regions": arrangement.n_regions(),
+        "bounded_regions": arrangement.n_bounded_regions(),
+        "general_position": arrangement.is_general_position,
+        "central": arrangement.is_central,
+        "essential": arrangement.is_essential,
+        "characteristic_polynomial": coefficients,
+        "method": "characteristic_polynomial",
+        "certified": True,
+        "note": "" if arrangement.is_essential else "not essential: bounded_regions are the relatively bounded ones",
+    }
+
+
+def _within(arrangement: HyperplaneArrangement, domain: str) -> dict[str, Any]:
+    """Counts on a domain, from the engine of networks; nothing is said of bounded regions there."""
+    from regioncount.bounds import zaslavsky
+    from regioncount.domain import as_domain
+    from regioncount.partition import count
+
+    note = "regions are those that meet the interior of the domain; bounded ones are counted on all only"
+    few = zaslavsky(arrangement.n_distinct, arrangement.dim) <= CHECKED_REGIONS
+    if not few:
+        note += "; general position was not checked, there are too many hyperplanes"
+    if len(arrangement):
+        result = count(arrangement.network(), domain)
+        regions, method, certified = result.counts["activation"], result.method, result.certified
+        note = "; ".join(filter(None, (note, result.note)))
+    else:
+        where = as_domain(domain)
+        if where.dim != arrangement.dim:
+            raise InputError(f"domain: expected dimension {arrangement.dim}, got {where.dim}")
+        regions, method, certified = 1, "characteristic_polynomial", True
+    return {
+        "regions": regions,
+        "bounded_regions": None,
+        "general_position": arrangement.is_general_position if few else None,
+        "central": arrangement.is_central,
+        "essential": arrangement.is_essential,
+        "method": method,
+        "certified": certified,
+        "note": note,
+    }
+
+
+def _print_arrangement(report: dict[str, Any]) -> None:
+    from regioncount.arrangement import IntegerPolynomial
+
+    known = {"general_position": "in general position", "central": "central", "essential": "essential"}
+    words = [name if report[key] else f"not {name}" for key, name in known.items() if report[key] is not None]
+    print(f"{report['arrangement']}: {report['hyperplanes']:,} hyperplanes in R^{report['dim']}, {', '.join(words)}")
+    print(f"domain {report['domain']}, method {report['method']}\n")
+    print(f"{'quantity':<18} {'count':>18}  meaning")
+    everywhere = report["domain"] == "all"
+    meaning = "connected components of the complement of the hyperplanes"
+    print(f"{'regions':<18} {report['regions']:>18,}  {meaning if everywhere else meaning + ', in the domain'}")
+    if everywhere:
+        span = "bounded" if report["essential"] else "bounded in the span of the normals"
+        print(f"{'bounded regions':<18} {report['bounded_regions']:>18,}  {span}")
+        print(f"\ncharacteristic polynomial: {IntegerPolynomial(report['characteristic_polynomial'])}")
+    verdict = "certified: every decision was proved" if report["certified"] else "not certified: some were not proved"
+    print(f"\n{verdict}; {report['seconds']:.3g} s")
+    if report["note"]:
+        print(f"note: {report['note']}")
+
+
+def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Namespace) -> str:
+    """Draw the regions of lines in the plane, coloured one by one, and return a line about it."""
+    from regioncount import drawing
+    from regioncount.network import Affine, Network
+    from regioncount.partition import subdivide
+
+    layers = arrangement.network().layers
+    plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
+    partition = subdivide(plain, arguments.domain)
+    if arguments.output.suffix.lower() in SCREEN:
+        from regioncount import figures
+
+        figures.write_figure(figures.partition_figure(partition, "activation"), arguments.output)
+    else:
+        from regioncount import paper
+
+        width = arguments.width or "single"
+        paper.write_figure(paper.partition_figure(partition, "activation", width=width), arguments.output)
+    return f"{arguments.output}: {drawing.headline(partition, 'activation')[0]}; {drawing.footing(partition)}"
 
 
 # --- app

@@ -18,7 +18,7 @@ or > 0, so it is 0 nowhere.  The rest of the domain is facets and vertices.
 - With attention the network on a facet is one of one variable, cut as above; scores may be quadratic there.  Up to the
   first block where its two pieces differ they share one map, and a choice of both is the choice between them: an affine
   function that is > 0 on both sides has no zero in between.  So cutting starts at that block.
-On the whole plane pieces are cut off by a square, whose sides add none; facets that end there are rays, cut to infinity.
+On the whole plane pieces are cut off by a square, whose sides add none; facets that end there are cut to infinity.
 """
 
 from __future__ import annotations

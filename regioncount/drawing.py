@@ -48,7 +48,8 @@ AXIS_NAMES = {
     "R1": "activation regions (R1)",
 }
 
-Window = tuple[float, float, float, float]  # x from, x to, y from, y to
+Window = tuple[float, ...]  # x from, x to, y from, y to; on the line at least the first two
+ROOM = 1.0  # how far beyond a window polygons and borders are kept, in parts of its width and height
 _COLOURS: WeakKeyDictionary[Partition, dict[str, np.ndarray]] = WeakKeyDictionary()
 _OUTLINES: WeakKeyDictionary[Partition, tuple[Window, Outlines]] = WeakKeyDictionary()
 
@@ -93,7 +94,18 @@ def headline(partition: Partition, definition: str) -> tuple[str, str]:
 def footing(partition: Partition) -> str:
     """The domain, the number of pieces, and whether the counts are certified."""
     pieces = f"{partition.n_pieces:,} piece{'s' * (partition.n_pieces != 1)}"
-    return f"{pieces} on {partition.domain}, {'certified' if partition.certified else 'not certified'}"
+    where = str(partition.slice or partition.domain)
+    if not partition.domain.bounded:
+        pieces += f", {int(partition.bounded.sum()):,} of them bounded,"
+        where = where if partition.slice else f"the whole {'line' if partition.dim == 1 else 'plane'}"
+    return f"{pieces} on {where}, {'certified' if partition.certified else 'not certified'}"
+
+
+def axis_names(partition: Partition) -> tuple[str, ...]:
+    """The letters of the coordinates: x on the line, x1 and x2 in the plane; of a slice t, or s and t."""
+    if partition.slice is None:
+        return ("x",) if partition.dim == 1 else ("x1", "x2")
+    return ("t",) if partition.dim == 1 else ("s", "t")
 
 
 def boundary_words(count: int, jumps: int, dim: int) -> tuple[str, str]:
@@ -102,18 +114,36 @@ def boundary_words(count: int, jumps: int, dim: int) -> tuple[str, str]:
     return f"decision boundary: {count:,} {part}{'s' * (count != 1)}", f"jumps of the greatest output: {jumps:,}"
 
 
-def boundary_segments(partition: Partition, boundary: DecisionBoundary) -> tuple[np.ndarray, np.ndarray]:
+def boundary_segments(
+    partition: Partition, boundary: DecisionBoundary, window: Window
+) -> tuple[np.ndarray, np.ndarray]:
     """The decision boundary and its jumps as segments (n, 2, 2); on the line vertical ones over the graph's height."""
     if partition.dim == 2:
-        return boundary.segments, partition.vertices[partition.facet_vertices[boundary.jumps]]
-    values = graph(partition, 0)[:, :, 1]
-    heights = np.array([values.min(), values.max()])
+        jumps = _vertices(partition, window)[partition.facet_vertices[boundary.jumps]]
+        if partition.domain.bounded:
+            return boundary.segments, jumps
+        box = _wider(window)
+        return _shortened(_longer(boundary, window), box), _shortened(jumps, box)
+    values = graph(partition, 0, window)[:, :, 1]
+    heights = np.array([values.min(), values.max()]) if values.size else np.zeros(2)
     jumps = partition.breakpoints[boundary.jumps]
     low, high = (
         np.stack([np.repeat(x[:, None], 2, axis=1), np.broadcast_to(heights, (len(x), 2))], axis=2)
         for x in (boundary.segments[:, 0], jumps)
     )
     return low, high
+
+
+def _longer(boundary: DecisionBoundary, window: Window) -> np.ndarray:
+    """The segments of the whole plane, with ends at infinity outside of the wider window."""
+    out = boundary.segments.copy()
+    step = out[:, 1] - out[:, 0]
+    with np.errstate(invalid="ignore"):
+        step *= 4 * max(map(abs, _wider(window))) / np.hypot(*step.T)[:, None]
+    for end, way in ((0, -1), (1, 1)):
+        rays = boundary.rays[:, end]
+        out[rays, end] += way * step[rays]
+    return out
 
 
 def region_colours(partition: Partition, definition: str) -> np.ndarray:
@@ -148,9 +178,16 @@ def _coloured(n: int, pairs: np.ndarray, number: int) -> np.ndarray:
 
 
 def bounds(partition: Partition) -> Window:
-    """The window that holds the whole domain of the plane."""
-    (x0, y0), (x1, y1) = partition.domain.bounds
-    return x0, x1, y0, y1
+    """The window that holds the whole domain; of the whole line or plane a view of its breakpoints or vertices.
+
+    That is ``geometry.extent`` around all of them, or the central 90 % where a few are far away.
+    """
+    if not partition.domain.bounded:
+        from regioncount.geometry import extent
+
+        return extent(partition, central=True)
+    low, high = partition.domain.bounds
+    return tuple(x for pair in zip(low, high, strict=True) for x in pair)
 
 
 def window_of(partition: Partition, window: Any) -> Window:
@@ -159,31 +196,61 @@ def window_of(partition: Partition, window: Any) -> Window:
     Raises
     ------
     InputError
-        Unless it is four finite numbers with x from < x to and y from < y to.
+        Unless it is four finite numbers with x from < x to and y from < y to, or on the line just the first two.
     """
     if window is None:
         return bounds(partition)
     try:
-        x0, x1, y0, y1 = (float(x) for x in window)
+        numbers = tuple(float(x) for x in window)
     except (TypeError, ValueError):
-        x0 = x1 = y0 = y1 = 0.0
-    if not (np.isfinite([x0, x1, y0, y1]).all() and x0 < x1 and y0 < y1):
-        raise InputError(f"window: expected (x from, x to, y from, y to), got {shown(window)}")
-    return x0, x1, y0, y1
+        numbers = ()
+    fits = len(numbers) == 4 or len(numbers) == 2 == 2 * partition.dim
+    if not (fits and np.isfinite(numbers).all() and (np.diff(np.reshape(numbers, (-1, 2)))[:, 0] > 0).all()):
+        line = "(x from, x to) or " if partition.dim == 1 else ""
+        raise InputError(f"window: expected {line}(x from, x to, y from, y to), got {shown(window)}")
+    return numbers
+
+
+def _wider(window: Window) -> Window:
+    """A window with ``ROOM`` around it."""
+    x0, x1, y0, y1 = window
+    dx, dy = ROOM * (x1 - x0), ROOM * (y1 - y0)
+    return x0 - dx, x1 + dx, y0 - dy, y1 + dy
+
+
+def _vertices(partition: Partition, window: Window) -> np.ndarray:
+    """The vertices; of the whole plane with those at infinity outside of the wider window."""
+    if partition.domain.bounded:
+        return partition.vertices
+    from regioncount.geometry import stretched
+
+    return stretched(partition, 2 * max(map(abs, _wider(window))))
 
 
 def visible(partition: Partition, window: Window) -> np.ndarray:
-    """Pieces of the plane whose bounding boxes meet a window; those of curved pieces may be larger than they are."""
+    """Pieces that meet a window; of curved pieces the bounding boxes do."""
+    if partition.dim == 1:
+        x0, x1 = window[:2]
+        return np.flatnonzero((partition.breakpoints[:-1] < x1) & (partition.breakpoints[1:] > x0))
     if _curved(partition):
         from regioncount.geometry import boxes
 
         low, high = boxes(partition)
     else:
-        corners = partition.vertices[partition.piece_vertices]
+        corners = _vertices(partition, window)[partition.piece_vertices]
         low = np.minimum.reduceat(corners, partition.offsets[:-1])
         high = np.maximum.reduceat(corners, partition.offsets[:-1])
     x0, x1, y0, y1 = window
-    return np.flatnonzero((low[:, 0] <= x1) & (high[:, 0] >= x0) & (low[:, 1] <= y1) & (high[:, 1] >= y0))
+    found = np.flatnonzero((low[:, 0] <= x1) & (high[:, 0] >= x0) & (low[:, 1] <= y1) & (high[:, 1] >= y0))
+    if _curved(partition):
+        return found
+    from regioncount.geometry import clipped
+
+    doubtful = ((low[found] < [x0, y0]) | (high[found] > [x1, y1])).any(axis=1)
+    row, offsets = _rows(partition.offsets, found[doubtful])
+    meets = np.ones(len(found), dtype=bool)
+    meets[doubtful] = np.diff(clipped(corners[row], offsets, window)[1]) > 0
+    return found[meets]
 
 
 def _curved(partition: Partition) -> bool:
@@ -216,7 +283,7 @@ def pixels(partition: Partition, window: Window, shape: tuple[int, int]) -> np.n
         _paint(at[made.around], made.offsets, image)
         return image
     offsets, vertices = walks(partition)
-    at = (partition.vertices - [x0, y0]) / [x1 - x0, y1 - y0] * [columns, rows]
+    at = (_vertices(partition, window) - [x0, y0]) / [x1 - x0, y1 - y0] * [columns, rows]
     raster.paint(at[vertices, 0], at[vertices, 1], offsets, image)
     return image
 
@@ -273,7 +340,10 @@ def borders(
     offsets : ndarray of int (n + 1,)
     """
     facets = partition.facets
-    chosen = (facets[:, 1] < 0) | (labels[facets[:, 0]] != labels[facets[:, 1]])
+    outer = facets[:, 1] < 0
+    chosen = (labels[facets[:, 0]] != labels[facets[:, 1]]) & ~outer
+    if partition.domain.bounded:
+        chosen |= outer
     if pieces is not None:
         shown_ = np.zeros(partition.n_pieces + 1, dtype=bool)  # the last entry is that of −1
         shown_[pieces] = True
@@ -282,18 +352,45 @@ def borders(
         made = _outlines(partition, window)
         row, offsets = _rows(made.spans, np.flatnonzero(chosen))
         return made.points[made.along[row]], offsets
-    segments = partition.vertices[partition.facet_vertices[chosen]]
+    segments = _shortened(_vertices(partition, window)[partition.facet_vertices[chosen]], _wider(window))
     return segments.reshape(-1, 2), np.arange(0, 2 * len(segments) + 1, 2)
 
 
+def _shortened(segments: np.ndarray, window: Window) -> np.ndarray:
+    """What of segments (n, 2, 2) is in a window; those outside are dropped (Liang, Barsky 1984)."""
+    start, step = segments[:, 0], segments[:, 1] - segments[:, 0]
+    low, high = np.array([window[0], window[2]]), np.array([window[1], window[3]])
+    outside = ((segments < low) | (segments > high)).any(axis=(1, 2))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        first, last = (low - start) / step, (high - start) / step
+    enter, leave = np.minimum(first, last), np.maximum(first, last)
+    parallel = step == 0
+    within = (start >= low) & (start <= high)
+    enter = np.where(parallel, np.where(within, 0.0, 2.0), np.maximum(enter, 0.0)).max(axis=1)
+    leave = np.where(parallel, 1.0, np.minimum(leave, 1.0)).min(axis=1)
+    out = segments.copy()
+    out[outside, 0] = (start + enter[:, None] * step)[outside]
+    out[outside, 1] = (start + leave[:, None] * step)[outside]
+    return out[~outside | (enter <= leave)]
+
+
 def piece_polygons(partition: Partition, pieces: np.ndarray, window: Window) -> tuple[np.ndarray, np.ndarray]:
-    """Corners (m, 2) of some pieces, one after the other, and their offsets (len(pieces) + 1,)."""
+    """Corners (m, 2) of some pieces, one after the other, and their offsets (len(pieces) + 1,).
+
+    What is far outside of the window is cut off; pieces of ``visible`` keep a part.
+    """
     if _curved(partition):
         made = _outlines(partition, window)
         row, offsets = _rows(made.offsets, pieces)
         return made.points[made.around[row]], offsets
     row, offsets = _rows(partition.offsets, pieces)
-    return partition.vertices[partition.piece_vertices[row]], offsets
+    corners = _vertices(partition, window)[partition.piece_vertices[row]]
+    x0, x1, y0, y1 = box = _wider(window)
+    if len(corners) and ((corners < [x0, y0]) | (corners > [x1, y1])).any():
+        from regioncount.geometry import clipped
+
+        corners, offsets = clipped(corners, offsets, box)
+    return corners, offsets
 
 
 def _rows(offsets: np.ndarray, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -313,10 +410,12 @@ def middles(partition: Partition, pieces: np.ndarray, window: Window) -> np.ndar
     return np.asarray(np.add.reduceat(corners, offsets[:-1]) / np.diff(offsets)[:, None])
 
 
-def graph(partition: Partition, output: int) -> np.ndarray:
-    """The graph of an output on the line: the two ends of every piece, (n_pieces, 2, 2)."""
-    x = np.stack([partition.breakpoints[:-1], partition.breakpoints[1:]], axis=1)
-    maps = partition.maps[:, output]
+def graph(partition: Partition, output: int, window: Window) -> np.ndarray:
+    """The graph of an output on the line: the two ends of the pieces in a window, (len(visible), 2, 2)."""
+    pieces = visible(partition, window)
+    ends = np.stack([partition.breakpoints[pieces], partition.breakpoints[pieces + 1]], axis=1)
+    x = np.clip(ends, window[0], window[1])
+    maps = partition.maps[pieces, output]
     return np.stack([x, maps[:, :1] * x + maps[:, 1:]], axis=2)
 
 

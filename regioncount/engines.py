@@ -78,10 +78,10 @@ class Window:
         unit = cls((Fraction(0),) * dim, (Fraction(1),) * dim)
         first = as_floats(*Composer(lowered, unit.centre, unit.scale).pre(0, np.zeros(0, dtype=np.uint8)))
         with np.errstate(all="ignore"):
-            distance = np.abs(first[-1]) / np.sqrt((first[:-1] ** 2).sum(axis=0))
+            distance = np.abs(first[-1]) / np.hypot.reduce(first[:-1], axis=0)
         distance = distance[np.isfinite(distance) & (distance > 0)]
         power = math.frexp(float(np.median(distance)))[1] + 1 if len(distance) else 0
-        return cls(unit.centre, (Fraction(2) ** power,) * dim)
+        return cls(unit.centre, (Fraction(2) ** min(max(power, -900), 900),) * dim)
 
     def inward(self, point: Sequence[Fraction]) -> tuple[Fraction, ...]:
         """A point in engine coordinates."""

@@ -59,7 +59,7 @@ def partition_figure(
     partition: Partition,
     color_by: str = "linear",
     boundary: bool = False,
-    window: tuple[float, float, float, float] | None = None,
+    window: tuple[float, ...] | None = None,
     pixels: int = 900,
 ) -> Figure:
     """Draw a partition: the plane's regions in colours, or on the line the function's graph in coloured pieces.
@@ -76,7 +76,8 @@ def partition_figure(
     boundary : bool
         Also draw the decision boundary, of networks with at least 2 outputs.
     window : tuple of float, optional
-        (x from, x to, y from, y to): the part of the plane to show; by default all.
+        (x from, x to, y from, y to): the part to show, on the line also (x from, x to); by default all of the domain,
+        of the whole line or plane the part around most breakpoints or vertices.
     pixels : int
         Width of the image where there are more than ``CELLS`` cells in view, or values are shown.
 
@@ -101,17 +102,15 @@ def partition_figure(
     shade = drawing.shade(partition.network, color_by)
     if isinstance(pixels, bool) or not isinstance(pixels, int) or not 1 <= pixels <= 10_000:
         raise InputError(f"pixels: expected an integer of 1 … 10,000, got {shown(pixels)}")
-    lines = _boundary_traces(go, partition) if boundary else []
+    view = drawing.window_of(partition, window)
+    lines = _boundary_traces(go, partition, view) if boundary else []
     if partition.dim == 1:
-        if window is not None:
-            raise InputError("window: expected for a partition of the plane, got one of the line")
-        figure = go.Figure([*_graph_traces(go, partition, shade), *lines])
-        axes = _graph_axes(partition, shade.output or 0)
+        figure = go.Figure([*_graph_traces(go, partition, shade, view), *lines])
+        axes = _graph_axes(partition, shade.output or 0, None if window is None else view)
     else:
-        view = drawing.window_of(partition, window)
         traces, image = _plane_traces(go, partition, shade, view, pixels)
         figure = go.Figure([*traces, *lines])
-        axes = _plane_axes(view, image)
+        axes = _plane_axes(partition, view, image)
     figure.update_layout(**_partition_layout(partition, shade, bool(lines)), **axes)
     return figure
 
@@ -196,16 +195,17 @@ def _plane_traces(
     if len(pieces) <= CELLS:
         width = 1.0 if len(pieces) <= 500 else 0.5
         edges = _broken(*drawing.borders(partition, labels, view, pieces))
-        traces.append(
-            go.Scatter(
-                x=edges[:, 0],
-                y=edges[:, 1],
-                mode="lines",
-                line={"color": "#222", "width": width, "simplify": False},
-                hoverinfo="skip",
-                showlegend=False,
-            )  # fmt: skip
-        )
+        if len(edges):  # the whole plane may have none
+            traces.append(
+                go.Scatter(
+                    x=edges[:, 0],
+                    y=edges[:, 1],
+                    mode="lines",
+                    line={"color": "#222", "width": width, "simplify": False},
+                    hoverinfo="skip",
+                    showlegend=False,
+                )  # fmt: skip
+            )
     if shade.output is None:
         traces += _hover_traces(go, partition, shade.definition, pieces, view)
     return traces, image
@@ -272,12 +272,13 @@ def _value_trace(go: Any, partition: Partition, output: int, view: drawing.Windo
     )  # fmt: skip
 
 
-def _plane_axes(view: drawing.Window, image: dict[str, Any] | None) -> dict[str, Any]:
+def _plane_axes(partition: Partition, view: drawing.Window, image: dict[str, Any] | None) -> dict[str, Any]:
     x0, x1, y0, y1 = view
     line = {"showgrid": False, "zeroline": False, "ticks": "outside", "constrain": "domain"}
+    across, up = (f"{name[0]}<sub>{name[1:]}</sub>" if name[1:] else name for name in drawing.axis_names(partition))
     axes: dict[str, Any] = {
-        "xaxis": {**line, "title": {"text": "x<sub>1</sub>"}, "range": [x0, x1]},
-        "yaxis": {**line, "title": {"text": "x<sub>2</sub>"}, "range": [y0, y1]},
+        "xaxis": {**line, "title": {"text": across}, "range": [x0, x1]},
+        "yaxis": {**line, "title": {"text": up}, "range": [y0, y1]},
     }
     if 0.25 <= (y1 - y0) / (x1 - x0) <= 4:
         axes["yaxis"] |= {"scaleanchor": "x", "scaleratio": 1}
@@ -303,14 +304,16 @@ def _png(image: np.ndarray, palette: tuple[str, ...]) -> str:
 # --- the line
 
 
-def _graph_traces(go: Any, partition: Partition, shade: drawing.Shade) -> list[Any]:
-    points = drawing.graph(partition, shade.output or 0)
+def _graph_traces(go: Any, partition: Partition, shade: drawing.Shade, view: drawing.Window) -> list[Any]:
+    pieces = drawing.visible(partition, view)
+    points = drawing.graph(partition, shade.output or 0, view)
     common = {"mode": "lines", "showlegend": False}
-    if partition.n_pieces > CELLS:
+    if len(pieces) > CELLS:
         line = drawing.thinned(points, 4000)
         style = {"color": OKABE_ITO[0], "width": 1.5}
         return [go.Scatter(x=line[:, 0], y=line[:, 1], line=style, hoverinfo="x+y", **common)]
-    labels, colours = partition.labels(shade.definition), drawing.region_colours(partition, shade.definition)
+    labels = partition.labels(shade.definition)[pieces]
+    colours = drawing.region_colours(partition, shade.definition)[pieces]
     traces = []
     for c, colour in enumerate(LINE_COLOURS):
         chosen = np.flatnonzero(colours == c)
@@ -318,7 +321,7 @@ def _graph_traces(go: Any, partition: Partition, shade: drawing.Shade) -> list[A
             continue
         middle = points[chosen].mean(axis=1, keepdims=True)
         path = _apart(np.concatenate([points[chosen][:, :1], middle, points[chosen][:, 1:]], axis=1))
-        texts = _texts(partition, shade.definition, chosen)
+        texts = _texts(partition, shade.definition, pieces[chosen])
         traces.append(
             go.Scatter(
                 x=path[:, 0],
@@ -336,20 +339,27 @@ def _graph_traces(go: Any, partition: Partition, shade: drawing.Shade) -> list[A
     return traces
 
 
-def _graph_axes(partition: Partition, output: int) -> dict[str, Any]:
+def _graph_axes(partition: Partition, output: int, view: drawing.Window | None) -> dict[str, Any]:
     line = {"showline": True, "linecolor": "#444", "ticks": "outside", "gridcolor": "#e5e5e5", "zeroline": False}
     name = "f(x)" if partition.network.output_dim == 1 else f"output {output}"
-    return {"xaxis": {**line, "title": {"text": "x"}}, "yaxis": {**line, "title": {"text": name}}}
+    (x,) = drawing.axis_names(partition)
+    if x != "x":
+        name = name.replace("(x)", f"({x})")
+    axes: dict[str, Any] = {"xaxis": {**line, "title": {"text": x}}, "yaxis": {**line, "title": {"text": name}}}
+    for axis, ends in zip(axes.values(), ((), ()) if view is None else (view[:2], view[2:]), strict=True):
+        if ends:
+            axis["range"] = list(ends)
+    return axes
 
 
 # --- decision boundary
 
 
-def _boundary_traces(go: Any, partition: Partition) -> list[Any]:
+def _boundary_traces(go: Any, partition: Partition, view: drawing.Window) -> list[Any]:
     """The segments black in a white casing, jumps dotted; on the line vertical lines through the points."""
     boundary = partition.decision_boundary()
     words = drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)
-    parts = drawing.boundary_segments(partition, boundary)
+    parts = drawing.boundary_segments(partition, boundary, view)
     styles = [{"color": "black", "width": 3}, {"color": "black", "width": 3, "dash": "dot"}]
     traces = []
     for part, name, style in zip(parts, words, styles, strict=True):

@@ -20,7 +20,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,9 @@ from regioncount.network import (
     Readout,
     ReLU,
 )
+
+if TYPE_CHECKING:
+    from regioncount.arrangement import HyperplaneArrangement
 
 FORMAT = "regioncount-network"
 VERSION = 1
@@ -582,3 +585,122 @@ def _stacked(units: tuple[ExactArray, ...]) -> ExactArray:
     if all(unit.is_float for unit in units):
         return ExactArray(np.stack([unit.view for unit in units]))
     return ExactArray(np.stack([unit.fractions() for unit in units]))
+
+
+# -------------------------------------------------------------------------------- arrangements
+
+_ARRANGEMENT = "regioncount-arrangement"
+
+
+def load_arrangement(path: str | os.PathLike[str]) -> HyperplaneArrangement:
+    """Read a file of a hyperplane arrangement.
+
+    Parameters
+    ----------
+    path : path-like
+        ``.json``: ``{"format": "regioncount-arrangement", "version": 1, "normals": ..., "offsets": ...}``, meaning
+        normals·x = offsets, and ``"dim"`` where there are no hyperplanes; or ``.npz``: arrays ``weight_0`` (m, n) and
+        ``bias_0`` (m,), meaning weight_0·x + bias_0 = 0, and no others.
+
+    Returns
+    -------
+    HyperplaneArrangement
+
+    Raises
+    ------
+    InputError
+        If there is no such file or it is refused; the message names the file and the field.
+    """
+    with _file_errors(path, "read"):
+        if _arrangement_suffix(path) == ".npz":
+            return _read_arrangement_npz(Path(path).read_bytes())
+        return _read_arrangement(_parse_json(_decode(Path(path).read_bytes())))
+
+
+def save_arrangement(arrangement: HyperplaneArrangement, path: str | os.PathLike[str]) -> None:
+    """Write a file of a hyperplane arrangement, all of it or nothing.
+
+    Parameters
+    ----------
+    arrangement : HyperplaneArrangement
+    path : path-like
+        ``.json``, or ``.npz`` if there are hyperplanes and float64 holds all numbers exactly.
+
+    Raises
+    ------
+    InputError
+        If it does not, or the file cannot be written.
+    """
+    from regioncount.arrangement import HyperplaneArrangement
+
+    if not isinstance(arrangement, HyperplaneArrangement):
+        raise InputError(f"arrangement: expected a HyperplaneArrangement, got {shown(arrangement)}")
+    with _file_errors(path, "write"):
+        if _arrangement_suffix(path) == ".npz":
+            content = _dump_arrangement_npz(arrangement)
+        else:
+            content = _dump_json(_write_arrangement(arrangement)).encode() + b"\n"
+        _replace(path, content)
+
+
+def _arrangement_suffix(path: str | os.PathLike[str]) -> str:
+    suffix = Path(path).suffix.lower()
+    if suffix not in (".json", ".npz"):
+        raise InputError("expected a file name that ends in .json or .npz")
+    return suffix
+
+
+def _read_arrangement(data: Any) -> HyperplaneArrangement:
+    from regioncount.arrangement import HyperplaneArrangement
+
+    if not isinstance(data, dict):
+        raise InputError(f"expected an object with the key 'format', got {shown(data)}")
+    if data.get("format", _ARRANGEMENT) != _ARRANGEMENT:
+        raise InputError(f"format: expected {_ARRANGEMENT!r}, got {shown(data['format'])}")
+    members = _members(data, ("format", "version", "normals", "offsets"), ("dim",))
+    if type(members["version"]) is not int or members["version"] != VERSION:
+        raise InputError(f"version: expected {VERSION}, got {shown(members['version'])}")
+    return HyperplaneArrangement(members["normals"], members["offsets"], members.get("dim"))
+
+
+def _write_arrangement(arrangement: HyperplaneArrangement) -> dict[str, Any]:
+    data: dict[str, Any] = {"format": _ARRANGEMENT, "version": VERSION}
+    if not len(arrangement):
+        return data | {"dim": arrangement.dim, "normals": [], "offsets": []}
+    normals, offsets = ExactArray(arrangement.normals), ExactArray(arrangement.offsets)
+    return data | {"normals": normals.tolist(), "offsets": offsets.tolist()}
+
+
+def _read_arrangement_npz(content: bytes) -> HyperplaneArrangement:
+    from regioncount.arrangement import HyperplaneArrangement
+
+    try:
+        with np.load(io.BytesIO(content), allow_pickle=False) as stored:
+            arrays = {name: stored[name] for name in stored.files}
+    except (
+        ValueError, TypeError, EOFError, KeyError, zipfile.BadZipFile, zlib.error, NotImplementedError,
+    ) as error:  # fmt: skip
+        raise InputError(f"not an npz file, or a damaged one ({error})") from None
+    if set(arrays) != {"weight_0", "bias_0"}:
+        raise InputError(f"expected the arrays weight_0 and bias_0 and no others, got {shown(sorted(arrays))}")
+    for name, array in arrays.items():
+        if array.dtype.kind not in "fiu" or array.ndim != (2 if name == "weight_0" else 1) or not array.size:
+            axes = "(m, n)" if name == "weight_0" else "(m,)"
+            raise InputError(f"{name}: expected numbers {axes}, got {array.dtype} {array.shape}")
+    weight, bias = ExactArray(arrays["weight_0"], "weight_0"), ExactArray(arrays["bias_0"], "bias_0")
+    with located("weight_0, bias_0: "):
+        return HyperplaneArrangement(weight, -bias.view if bias.is_float else -bias.fractions())
+
+
+def _dump_arrangement_npz(arrangement: HyperplaneArrangement) -> bytes:
+    if not len(arrangement):
+        raise InputError("expected .json for an arrangement without hyperplanes, got .npz")
+    normals, offsets = ExactArray(arrangement.normals), ExactArray(arrangement.offsets)
+    for name, array in (("normals", normals), ("offsets", offsets)):
+        if not array.is_float:
+            at, value = array.first_inexact() or ((), None)
+            where = "".join(f"[{i}]" for i in at)
+            raise InputError(f"{name}{where}: expected a float64, got {shown(str(value))}; .json holds it")
+    stream = io.BytesIO()
+    np.savez_compressed(stream, weight_0=normals.view, bias_0=0.0 - offsets.view)
+    return stream.getvalue()

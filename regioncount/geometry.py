@@ -6,6 +6,9 @@ sense of GEOS: no gap, no overlap, unions by dropping the edges that occur twice
 polyline takes the place of each arc, for the pieces on both sides; as long as every piece then is a simple polygon,
 they are a coverage again, since the boundaries of all pieces sum to that of the domain.  On the line, pieces are
 segments of the x-axis.  Coordinates are floats; what is counted is counted on exact numbers elsewhere.
+
+Pieces that are not bounded are cut off by a box, :func:`extent`, that has all finite vertices in it; what is bounded is
+left as it is.  Their areas are infinite.
 """
 
 from __future__ import annotations
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 FLAT = 1e-4  # how far an arc may be from its polyline, in parts of the domain's width and height
 DEPTH = 12  # an arc has at most 2 ** 12 parts, before those that would cross others are halved
 ROUNDS = 60  # of halving such parts
+CENTRAL = 0.9  # the part of the vertices that a view of an unbounded partition shows if it is FAR times smaller
+FAR = 2.0
+MARGIN = 0.25  # of a view around vertices, in parts of their extent
 SAME_PATTERN = ("activation", "cells")  # definitions whose regions have one activation pattern
 
 
@@ -77,6 +83,126 @@ def _walked(partition: Partition) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return offsets, np.concatenate([np.arange(len(facets)), np.flatnonzero(inner)])[side], side < len(facets)
 
 
+def extent(partition: Partition, central: bool = False) -> tuple[float, ...]:
+    """A box around all finite vertices, with a margin of a quarter; on the line an interval around the breakpoints.
+
+    Borders without a vertex, whole lines, count with their points nearest to the origin.  Where there is nothing the
+    box is [−1, 1]², where there is one point it is of half its distance from the origin, or of size 1.  A box that is
+    longer than four times its width stays so, others become squares.
+
+    Parameters
+    ----------
+    partition : Partition
+    central : bool
+        Around the central 90 % of the vertices along each axis, if that is less than half of all in size.
+
+    Returns
+    -------
+    tuple of float
+        (x from, x to) on the line, (x from, x to, y from, y to) in the plane.
+    """
+    points = _places(partition)
+    if not len(points):
+        return (-1.0, 1.0) * partition.dim
+    low, high = points.min(axis=0), points.max(axis=0)
+    if central:
+        inner = np.quantile(points, [(1 - CENTRAL) / 2, (1 + CENTRAL) / 2], axis=0)
+        if (high - low).max() > FAR * (inner[1] - inner[0]).max() > 0:
+            low, high = inner
+    middle, half = low / 2 + high / 2, (high / 2 - low / 2) * (1 + MARGIN)
+    if not half.max():
+        half[:] = np.abs(middle).max() / 2 or 1.0
+    half = np.where((half < half.max() / 4) & (half > 0), half, half.max())
+    return tuple(np.stack([middle - half, middle + half], axis=1).ravel().tolist())
+
+
+def _places(partition: Partition) -> np.ndarray:
+    """The finite vertices, and of whole lines the point nearest to the origin, (n, dim)."""
+    if partition.dim == 1:
+        inside = partition.breakpoints[1:-1] if not partition.domain.bounded else partition.breakpoints
+        return inside[:, None]
+    if partition.domain.bounded:
+        return partition.vertices
+    finite = ~_on_frame(partition)
+    ends = partition.facet_vertices
+    lines = ends[(partition.facets[:, 1] >= 0) & ~finite[ends].any(axis=1)]
+    start, step = partition.vertices[lines[:, 0]], np.diff(partition.vertices[lines], axis=1)[:, 0]
+    share = -(start * step).sum(axis=1) / (step * step).sum(axis=1)
+    return np.concatenate([partition.vertices[finite], start + share[:, None] * step])
+
+
+def _on_frame(partition: Partition) -> np.ndarray:
+    """Which vertices of the whole plane are on its frame, bool (n_vertices,)."""
+    found = np.zeros(len(partition.vertices), dtype=bool)
+    found[partition.facet_vertices[partition.facets[:, 1] < 0]] = True
+    return found
+
+
+def stretched(partition: Partition, reach: float) -> np.ndarray:
+    """The vertices of a partition of the whole plane with its frame at ``reach``, if that is farther out.
+
+    Each border that goes on to infinity is drawn on to the same side of the larger square (``plane``: it meets no other
+    border, and no other side, on its way).
+    """
+    now = partition.reach
+    if now is None or reach <= now:
+        return partition.vertices
+    out = partition.vertices.copy()
+    frame = _on_frame(partition)
+    out[frame] *= reach / now  # right for corners of the square
+    for end in (0, 1):
+        rays = partition.facet_vertices[(partition.facets[:, 1] >= 0) & frame[partition.facet_vertices[:, end]]]
+        far, near = rays[:, end], rays[:, 1 - end]
+        at, step = partition.vertices[far], partition.vertices[far] - partition.vertices[near]
+        side = np.abs(at).argmax(axis=1)
+        row = np.arange(len(far))
+        share = (np.sign(at[row, side]) * reach - at[row, side]) / step[row, side]
+        out[far] = at + share[:, None] * step
+        out[far, side] = np.sign(at[row, side]) * reach
+    return out
+
+
+def clipped(corners: np.ndarray, offsets: np.ndarray, window: tuple[float, ...]) -> tuple[np.ndarray, np.ndarray]:
+    """Convex polygons in a box; those outside become empty.  Neighbours get the same crossings of their common edge.
+
+    Parameters
+    ----------
+    corners : ndarray (m, 2)
+        Of the polygons, one after the other.
+    offsets : ndarray of int (n + 1,)
+    window : tuple of float
+        (x from, x to, y from, y to)
+
+    Returns
+    -------
+    corners, offsets
+    """
+    for axis, bound, way in ((0, window[0], 1), (0, window[1], -1), (1, window[2], 1), (1, window[3], -1)):
+        after = np.arange(1, len(corners) + 1)
+        size = np.diff(offsets)
+        after[offsets[1:][size > 0] - 1] = offsets[:-1][size > 0]
+        within = way * (corners[:, axis] - bound) >= 0
+        cross_ = within != within[after]
+        number = within.astype(np.int64) + cross_
+        ends = np.cumsum(number)
+        place = ends - number
+        new = np.empty((int(number.sum()), 2))
+        new[place[within]] = corners[within]
+        new[(place + within)[cross_]] = _crossed(corners[cross_], corners[after[cross_]], axis, bound)
+        corners, offsets = new, np.concatenate([[0], ends])[offsets]
+    return corners, offsets
+
+
+def _crossed(a: np.ndarray, b: np.ndarray, axis: int, bound: float) -> np.ndarray:
+    """Where segments cross a line, the same from both sides."""
+    turned = (a[:, axis] > b[:, axis])[:, None]
+    low, high = np.where(turned, b, a), np.where(turned, a, b)
+    share = (bound - low[:, axis]) / (high[:, axis] - low[:, axis])
+    out = low + share[:, None] * (high - low)
+    out[:, axis] = bound
+    return out
+
+
 class Outlines(NamedTuple):
     """Boundaries of pieces as polygons, arcs as polylines; what neighbours share has the same numbers.
 
@@ -92,7 +218,7 @@ class Outlines(NamedTuple):
 
 
 def outlines(
-    partition: Partition, tolerance: float | None = None, window: tuple[float, float, float, float] | None = None
+    partition: Partition, tolerance: float | None = None, window: tuple[float, ...] | None = None
 ) -> Outlines:
     """The boundaries of the pieces of the plane as polygons, through every vertex on them.
 
@@ -144,7 +270,7 @@ def _tolerance(partition: Partition, tolerance: float | None, window: Any) -> np
         if window is not None:
             x0, x1, y0, y1 = window
             return FLAT * np.array([x1 - x0, y1 - y0])
-        low, high = (np.array(side, dtype=float) for side in partition.domain.bounds)
+        low, high = (np.array(side, dtype=float) for side in partition.frame.bounds)
         return FLAT * (high - low)
     try:
         number = float(tolerance)
@@ -248,6 +374,9 @@ def _polygons(made: Outlines, pieces: np.ndarray | None = None) -> np.ndarray:
 def polygons(partition: Partition, tolerance: float | None = None) -> np.ndarray:
     """The pieces as shapely geometries: polygons, a coverage of the domain; on the line segments of the x-axis.
 
+    On the whole line or plane a coverage of the box :func:`extent`, by which the pieces that are not bounded are cut
+    off.
+
     Parameters
     ----------
     partition : Partition
@@ -267,8 +396,22 @@ def polygons(partition: Partition, tolerance: float | None = None) -> np.ndarray
     (4, True)
     """
     if partition.dim == 1:
-        return _segments(partition.breakpoints[:-1], partition.breakpoints[1:])
-    return _polygons(outlines(partition, tolerance))
+        ends = _cut_off(partition)
+        return _segments(ends[:-1], ends[1:])
+    pieces = _polygons(outlines(partition, tolerance))
+    return pieces if partition.domain.bounded else _in_box(pieces, extent(partition))
+
+
+def _cut_off(partition: Partition) -> np.ndarray:
+    """The breakpoints with ends of a piece of the line in place of infinite ones."""
+    if partition.domain.bounded:
+        return partition.breakpoints
+    low, high = extent(partition)
+    return np.clip(partition.breakpoints, low, high)
+
+
+def _in_box(shapes: np.ndarray, box: tuple[float, ...]) -> np.ndarray:
+    return np.asarray(shapely.clip_by_rect(shapes, box[0], box[2], box[1], box[3]))
 
 
 def boxes(partition: Partition) -> tuple[np.ndarray, np.ndarray]:
@@ -298,7 +441,7 @@ def _segments(low: np.ndarray, high: np.ndarray) -> np.ndarray:
 
 
 def areas(partition: Partition) -> np.ndarray:
-    """The areas of the pieces, on the line their lengths, (n_pieces,), in the user's units.
+    """The areas of the pieces, on the line their lengths, (n_pieces,), in the user's units; infinite if not bounded.
 
     Of pieces with arcs as borders too: what lies between an arc and its chord has a closed form.
 
@@ -323,11 +466,14 @@ def areas(partition: Partition) -> np.ndarray:
         extra = np.zeros(len(partition.facets))
         extra[curved] = arcs.areas(start, partition.arcs[partition.facet_arc[curved]], end)
         out += np.bincount(piece, np.where(forward, 1, -1) * extra[facet], minlength=partition.n_pieces)
+    out[~partition.bounded] = np.inf
     return out
 
 
 def regions(partition: Partition, definition: str = "linear", tolerance: float | None = None) -> np.ndarray:
     """The regions of a definition, one geometry each, holes kept; several parts where a region is not connected.
+
+    Regions that are not bounded are cut off by the box :func:`extent`.
 
     Parameters
     ----------
@@ -357,8 +503,8 @@ def regions(partition: Partition, definition: str = "linear", tolerance: float |
     labels = partition.labels(definition)
     n = int(labels.max()) + 1
     if partition.dim == 1:
-        return _joined_segments(partition.breakpoints, labels, n)
-    pieces = polygons(partition, tolerance)
+        return _joined_segments(_cut_off(partition), labels, n)
+    pieces = _polygons(outlines(partition, tolerance))
     order = np.argsort(labels, kind="stable")
     number = np.bincount(labels, minlength=n)
     out = np.empty(n, dtype=object)
@@ -369,7 +515,7 @@ def regions(partition: Partition, definition: str = "linear", tolerance: float |
         names, index = np.unique(labels[merged], return_inverse=True)
         groups = shapely.geometrycollections(pieces[merged], indices=index)
         out[names] = [shapely.coverage_union_all(shapely.get_parts(group)) for group in groups]
-    return out
+    return out if partition.domain.bounded else _in_box(out, extent(partition))
 
 
 def _joined_segments(breakpoints: np.ndarray, labels: np.ndarray, n: int) -> np.ndarray:
@@ -389,9 +535,10 @@ def _joined_segments(breakpoints: np.ndarray, labels: np.ndarray, n: int) -> np.
 def geojson(partition: Partition, definition: str = "linear", tolerance: float | None = None) -> dict[str, Any]:
     """The regions of a definition as a GeoJSON FeatureCollection (RFC 7946, coordinates those of the domain).
 
-    Every feature has the properties ``region`` (number from 0), ``definition``, ``pieces`` (how many), ``area`` (length
-    on the line), ``slopes`` (out, dim) and ``constants`` (out,) of the affine map that its pieces share, and for
-    ``activation`` and ``cells`` their ``pattern``, a text of 0 and 1.
+    Every feature has the properties ``region`` (number from 0), ``definition``, ``pieces`` (how many), ``bounded``,
+    ``area`` (length on the line; null if not bounded: then the box :func:`extent` cuts the geometry off), ``slopes``
+    (out, dim) and ``constants`` (out,) of the affine map that its pieces share, and for ``activation`` and ``cells``
+    their ``pattern``, a text of 0 and 1.
 
     Parameters
     ----------
@@ -427,7 +574,8 @@ def geojson(partition: Partition, definition: str = "linear", tolerance: float |
             "region": region,
             "definition": definition,
             "pieces": int(number[region]),
-            "area": float(size[region]),
+            "bounded": bool(np.isfinite(size[region])),
+            "area": float(size[region]) if np.isfinite(size[region]) else None,
             "slopes": maps[region, :, :-1].tolist(),
             "constants": maps[region, :, -1].tolist(),
         }

@@ -27,6 +27,7 @@ import math
 from collections import OrderedDict
 from dataclasses import dataclass
 from fractions import Fraction
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 PASS, BIT, SET = 0, 1, 2
+_TWO_NORMS: dict[tuple[tuple[int, ...], bytes], float] = {}
 Integers = np.ndarray  # object array of Python ints
 
 
@@ -705,7 +707,7 @@ def _bounds(block: Block) -> list[float]:
         spectral = ones
         if np.isfinite(frobenius) and min(w.shape) <= 1024:
             # LAPACK's singular values are exact for a matrix within a modest multiple of u of this one
-            spectral = float(np.linalg.norm(w, 2)) + 64 * sum(w.shape) * 2.0**-53 * frobenius
+            spectral = _two_norm(w) + 64 * sum(w.shape) * 2.0**-53 * frobenius
     spectral = min(frobenius, ones, spectral)
     gain, rounding = 1.0, 0.0
     for unit in block.units:
@@ -720,6 +722,20 @@ def _bounds(block: Block) -> list[float]:
         gain *= float(np.sqrt(block.repeat)) * (1 + 1e-15)  # all query tokens may choose the same value
     bias = _norm(b, None) * float(np.sqrt(block.repeat)) * (1 + 1e-12 * b.size)
     return [spectral, frobenius, bias, gain, rounding * 2.0**-53]
+
+
+def _two_norm(w: np.ndarray) -> float:
+    """The largest singular value by LAPACK; of large matrices remembered: many slices go through one network."""
+    if w.size < 10_000:
+        return float(np.linalg.norm(w, 2))
+    key = w.shape, sha256(w.tobytes()).digest()
+    found = _TWO_NORMS.get(key)
+    if found is None:
+        found = float(np.linalg.norm(w, 2))
+        if len(_TWO_NORMS) >= 256:
+            _TWO_NORMS.clear()
+        _TWO_NORMS[key] = found
+    return found
 
 
 def _norm(values: np.ndarray, axis: int | None) -> Any:

@@ -44,7 +44,11 @@ STYLE: dict[Any, Any] = {
 
 
 def partition_figure(
-    partition: Partition, color_by: str = "linear", boundary: bool = False, width: str | float = "single"
+    partition: Partition,
+    color_by: str = "linear",
+    boundary: bool = False,
+    width: str | float = "single",
+    window: tuple[float, ...] | None = None,
 ) -> Figure:
     """Draw a partition for print: the plane's regions in colours, or on the line the function's graph.
 
@@ -58,6 +62,9 @@ def partition_figure(
         Also draw the decision boundary, of networks with at least 2 outputs.
     width : str or float
         A key of ``WIDTHS``, or inches.
+    window : tuple of float, optional
+        (x from, x to, y from, y to): the part to show, on the line also (x from, x to); by default all of the domain,
+        of the whole line or plane the part around most breakpoints or vertices.
 
     Returns
     -------
@@ -71,9 +78,11 @@ def partition_figure(
     """
     inches = check_width(width)
     shade = drawing.shade(partition.network, color_by)
+    view = drawing.window_of(partition, window)
     title, _ = drawing.headline(partition, shade.definition)
     if shade.output is not None:
         title = f"output {shade.output} on {title}"
+    names = drawing.axis_names(partition)
     with _style():
         from matplotlib.figure import Figure
         from matplotlib.ticker import MaxNLocator
@@ -81,34 +90,37 @@ def partition_figure(
         if partition.dim == 1:
             figure = Figure(figsize=(inches, 0.62 * inches), layout="constrained")
             axes = figure.subplots()
-            _graph(axes, partition, shade)
+            _graph(axes, partition, shade, view)
             axes.xaxis.set_major_locator(MaxNLocator(5 if inches < 4 else 8, steps=[1, 2, 5, 10]))
         else:
-            x0, x1, y0, y1 = drawing.bounds(partition)
+            x0, x1, y0, y1 = view
             aspect = (y1 - y0) / (x1 - x0)
             equal = 0.25 <= aspect <= 4
             bar = 0.16 * inches if shade.output is not None else 0.0
             height = (inches - 0.5 - bar) * (min(aspect, 1.6) if equal else 1.0) + 0.55 + 0.2 * boundary
             figure = Figure(figsize=(inches, height), layout="compressed")
             axes = figure.subplots()
-            _plane(figure, axes, partition, shade, inches)
-            axes.set(xlim=(x0, x1), ylim=(y0, y1), xlabel="$x_1$", ylabel="$x_2$")
+            _plane(figure, axes, partition, shade, inches, view)
+            across, up = (f"${name[0]}_{name[1:]}$" if name[1:] else f"${name}$" for name in names)
+            axes.set(xlim=(x0, x1), ylim=(y0, y1), xlabel=across, ylabel=up)
             for axis in (axes.xaxis, axes.yaxis):
                 axis.set_major_locator(MaxNLocator(5 if inches < 4 else 8, steps=[1, 2, 5, 10]))
             if equal:
                 axes.set_aspect("equal")
         axes.set_title(title)
         if boundary:
-            _boundary(figure, axes, partition)
+            _boundary(figure, axes, partition, view)
     return figure
 
 
-def _plane(figure: Any, axes: Axes, partition: Partition, shade: drawing.Shade, inches: float) -> None:
+def _plane(
+    figure: Any, axes: Axes, partition: Partition, shade: drawing.Shade, inches: float, view: drawing.Window
+) -> None:
     from matplotlib.collections import LineCollection, PolyCollection
     from matplotlib.colors import LinearSegmentedColormap
 
-    view = drawing.bounds(partition)
-    many = partition.n_pieces > CELLS
+    pieces = drawing.visible(partition, view)
+    many = len(pieces) > CELLS
     if many or shade.output is not None:
         x0, x1, y0, y1 = view
         columns = round(inches * (DPI if many else DPI // 2))
@@ -126,39 +138,43 @@ def _plane(figure: Any, axes: Axes, partition: Partition, shade: drawing.Shade, 
             colours = np.where(under < 0, 0, drawing.region_colours(partition, shade.definition)[under] + 1)
             axes.imshow(palette.astype(np.uint8)[colours], **options)
     else:
-        pieces = np.arange(partition.n_pieces)
         corners, offsets = drawing.piece_polygons(partition, pieces, view)
-        colours = np.array(REGION_COLOURS)[drawing.region_colours(partition, shade.definition)]
+        colours = np.array(REGION_COLOURS)[drawing.region_colours(partition, shade.definition)[pieces]]
         polygons = np.split(corners, offsets[1:-1])
         axes.add_collection(PolyCollection(polygons, facecolors=colours, edgecolors="face", linewidths=0.3))
     if not many:
-        points, offsets = drawing.borders(partition, partition.labels(shade.definition), view)
+        points, offsets = drawing.borders(partition, partition.labels(shade.definition), view, pieces)
         thin = 0.35 if len(offsets) <= 2000 else 0.15
         lines = np.split(points, offsets[1:-1])
         axes.add_collection(LineCollection(lines, colors="#222222", linewidths=thin, capstyle="round"))
 
 
-def _graph(axes: Axes, partition: Partition, shade: drawing.Shade) -> None:
+def _graph(axes: Axes, partition: Partition, shade: drawing.Shade, view: drawing.Window) -> None:
     from matplotlib.collections import LineCollection
 
-    points = drawing.graph(partition, shade.output or 0)
-    if partition.n_pieces > CELLS:
+    pieces = drawing.visible(partition, view)
+    points = drawing.graph(partition, shade.output or 0, view)
+    if len(pieces) > CELLS:
         axes.plot(*drawing.thinned(points, 4000).T, color=OKABE_ITO[0], linewidth=0.6)
     else:
-        labels = partition.labels(shade.definition)
-        colours = np.array(LINE_COLOURS)[drawing.region_colours(partition, shade.definition)]
+        labels = partition.labels(shade.definition)[pieces]
+        colours = np.array(LINE_COLOURS)[drawing.region_colours(partition, shade.definition)[pieces]]
         axes.add_collection(LineCollection(list(points), colors=colours, linewidths=1.4, capstyle="butt"))
         ends = np.concatenate([points[1:, 0], points[:-1, 1]])[np.tile(labels[1:] != labels[:-1], 2)]
         if len(ends) <= 400:
             axes.plot(*ends.T, "o", color="black", markersize=1.8, zorder=3)
-    axes.set_xlim(points[0, 0, 0], points[-1, 1, 0])
+    axes.set_xlim(view[0], view[1])
     axes.margins(y=0.06)
     axes.autoscale_view(scalex=False)
-    axes.set(xlabel="$x$", ylabel="$f(x)$" if partition.network.output_dim == 1 else f"output {shade.output or 0}")
+    if view[2:]:
+        axes.set_ylim(view[2], view[3])
+    (x,) = drawing.axis_names(partition)
+    name = f"$f({x})$" if partition.network.output_dim == 1 else f"output {shade.output or 0}"
+    axes.set(xlabel=f"${x}$", ylabel=name)
     axes.spines[["top", "right"]].set_visible(False)
 
 
-def _boundary(figure: Any, axes: Axes, partition: Partition) -> None:
+def _boundary(figure: Any, axes: Axes, partition: Partition, view: drawing.Window) -> None:
     from matplotlib.collections import LineCollection
     from matplotlib.patheffects import withStroke
 
@@ -166,7 +182,7 @@ def _boundary(figure: Any, axes: Axes, partition: Partition) -> None:
     words = drawing.boundary_words(boundary.count, len(boundary.jumps), partition.dim)
     casing: list[Any] = [withStroke(linewidth=2.6, foreground="white")] if partition.dim == 2 else []
     handles: list[Any] = []
-    parts = drawing.boundary_segments(partition, boundary)
+    parts = drawing.boundary_segments(partition, boundary, view)
     for part, name, style in zip(parts, words, ("solid", (0, (1, 1.2))), strict=True):
         lines = LineCollection(list(part), colors="black", linewidths=1.1, linestyles=[style], label=name, zorder=4)
         if len(part) or not handles:

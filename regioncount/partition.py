@@ -26,7 +26,7 @@ from regioncount.definitions import COUNTABLE, DEFINITIONS
 from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
-from regioncount.exact import ExactArray, nearest_float
+from regioncount.exact import nearest_float
 from regioncount.germs import line_reach
 from regioncount.lowering import Composer, Lowered, lower
 from regioncount.network import Affine, Network
@@ -248,8 +248,12 @@ def _posed(network: Network, domain: Any) -> _Posed:
         )
     if not isinstance(where, Slice):
         return _Posed(network, where, None)
-    cut = Affine(ExactArray([list(row) for row in zip(*where.directions, strict=True)]), ExactArray(where.origin))
-    return _Posed(Network(where.parameters, [cut, *network.layers]), where.domain, where)
+    return _Posed(Network(where.parameters, [cut_layer(where), *network.layers]), where.domain, where)
+
+
+def cut_layer(cut: Slice) -> Affine:
+    """The map of a slice from its parameters to R^n, as a layer."""
+    return Affine([list(row) for row in zip(*cut.directions, strict=True)], list(cut.origin))
 
 
 def _definition(name: Any) -> str:

@@ -24,6 +24,7 @@ import numpy as np
 
 from regioncount.adjacency import Outline
 from regioncount.engines import PlaneJudge, Window
+from regioncount.errors import InputError
 from regioncount.exact import FarLine, Line, crossing, far_crossing
 
 if TYPE_CHECKING:
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from regioncount.partition import Partition
 
 U = 2.0**-53
+MOST = 1000  # of the exponent of S
 SQUARE: list[Line] = [(0, 1, 1), (-1, 0, 1), (0, -1, 1), (1, 0, 1)]  # sides of [-1, 1]²: lower, right, upper, left
 END = {0: (1, -1), 1: (0, 1), 2: (1, 1), 3: (0, -1)}  # of each side: the coordinate that is constant, and its sign
 
@@ -48,12 +50,19 @@ def realised(
         Theirs.
     least : Fraction
         The square shall be larger than [−least, least]², in coordinates of ``window``.
+
+    Raises
+    ------
+    InputError
+        If the square is beyond 2^1000: floats could not hold it.
     """
     far = Far(pieces, judge)
     size = Fraction(1)
     need = max(least, far.need())
     while size <= 2 * need:
         size *= 2
+    if size * window.scale[0] > 2**MOST:
+        raise InputError(f"domain: expected all corners within 2^{MOST} of 0 on the whole plane, got one beyond")
     corners = far.placed(size)
     factor = np.array([float(size), float(size), 1.0])
     wider = Window(window.centre, tuple(s * size for s in window.scale))

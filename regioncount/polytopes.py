@@ -1,28 +1,25 @@
 """The polytope engine: boxes of Rⁿ and all of Rⁿ, subdivided by affine scores (``kernels.polytope``).
 
-All of Rⁿ is a simplex {s_k·x + R ≥ 0, k = 0 … n} whose sides lie at infinity, R larger than any number: points are
+All of Rⁿ is a simplex {s_k·x + 1000 R ≥ 0, k = 0 … n} whose sides lie at infinity, R larger than any number: points are
 far·R + near (``exact.SpacePoint``), and a sign is that of the far part, where it is not 0.  The normals s_k are in no
 special position, so that sides seldom meet where hyperplanes with small integers do: floats then decide.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import Any
 
 import numpy as np
 
 from regioncount.domain import Box, Line, Plane, Space
-from regioncount.engines import U, Decisions, Judge, Outcome, PolygonRun, Window, as_floats
+from regioncount.engines import Decisions, Judge, Outcome, PolygonRun, U, Window, as_floats
 from regioncount.errors import InputError, NeedsConicEngine
-from regioncount.exact import Hyperplane, SpacePoint, common_point, sign, sign_at_point
+from regioncount.exact import Hyperplane, SpacePoint, common_point, sign_at_point
 from regioncount.lowering import Lowered, flatten
-from regioncount.polyhedra import interior_point
 
 MOST_CORNERS = 1 << 16  # of a box: those of 16 dimensions
 WORD = 64
@@ -178,11 +175,12 @@ class PolytopeRun(PolygonRun):
         keys[: len(old.keys)] = old.keys
         self.stack = old._replace(vertices=vertices, tight=tight, keys=keys, facets=facets, tags=tags)
         rows = WORD * words + 1
+        ints = np.int64
         self.work = self.kernel.Work(
-            np.zeros(n + 2), np.zeros(size), np.zeros(size), np.zeros(words, dtype=np.int64),
-            np.zeros(WORD * words, dtype=np.int64), np.zeros(WORD * words, dtype=np.int64), np.zeros((rows, n + 2)),
-            np.zeros((rows, n + 1)), np.zeros(rows, dtype=np.int64), np.zeros(n + 1, dtype=np.int64),
-            np.zeros((n, 2 * n)), np.zeros(n),
+            np.zeros(n + 2), np.zeros(size), np.zeros(size), np.zeros(words, ints), np.zeros(WORD * words, ints),
+            np.zeros(WORD * words, ints), np.zeros(size, np.uint8), np.zeros(size, ints), np.zeros((rows, n + 2)),
+            np.zeros((rows, n + 1)), np.zeros(rows, ints), np.zeros(n + 1, ints), np.zeros((n, 2 * n)), np.zeros(n),
+            np.zeros(n),
         )  # fmt: skip
         self.run_ = self.run_._replace(scratch=np.zeros((4, max(size, self.most)), dtype=np.int64))
 
@@ -196,6 +194,8 @@ class PolytopeRun(PolygonRun):
 
     def _first_frame(self, corners: list[list[int]]) -> None:
         """The whole domain; ``corners`` lists the sides that meet in each."""
+        from regioncount.kernels.predicates import mix
+
         k, stack, n, judge = self.kernel, self.stack, self.dim, self.judge
         for side, plane in enumerate(judge.sides):
             *slopes, constant, far = plane
@@ -204,7 +204,7 @@ class PolytopeRun(PolygonRun):
             largest = np.abs(row).max()
             stack.facets[side, : n + 1] = row / largest
             stack.facets[side, n + 1] = 4 * (n + 1) * U
-            stack.tags[side] = [-1, side, int(infinite), 0, -1 - side, int(k.mix(2**40, side))]
+            stack.tags[side] = [-1, side, int(infinite), 0, -1 - side, mix(2**40, side)]
         for v, sides in enumerate(corners):
             point = common_point([judge.sides[side] for side in sides])
             infinite = judge.sides[0][-1] != 0
@@ -214,11 +214,11 @@ class PolytopeRun(PolygonRun):
             stack.vertices[v, :n] = x
             stack.vertices[v, n] = 0.0 if infinite else 1.0
             rounded = any(Fraction(a) != b / largest for a, b in zip(x, exact, strict=True))
-            stack.vertices[v, n + 1] = 2 * U if rounded else 0.0
+            stack.vertices[v, n + 1] = 2 * n * U if rounded else 0.0
             stack.vertices[v, n + 2] = 1.0
             for side in sides:
                 k.put(stack.tight[v], side)
-            stack.keys[v] = k.mix(2**41, v)
+            stack.keys[v] = sum(int(stack.tags[side, k.T_KEY]) for side in sides) & int(k.NAME)
         stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
         stack.place[0] = [0, 0, len(judge.sides)]
         first = as_floats(*judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
@@ -236,8 +236,9 @@ class PolytopeRun(PolygonRun):
 
     def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
         vertex, facet = int(request[6]), int(request[7])
-        tight = [facet + k for k in range(WORD * self.stack.tight.shape[1]) if self.kernel.has(self.stack.tight[vertex], k)]
-        return self.judge.at_vertex(request[2:6], self.stack.tags[tight], int(request[14]), pattern)
+        tight = self.stack.tight[vertex]
+        facets = [facet + k for k in range(WORD * len(tight)) if self.kernel.has(tight, k)]
+        return self.judge.at_vertex(request[2:6], self.stack.tags[facets], int(request[14]), pattern)
 
     def _drain(self) -> None:
         k, state, leaves = self.kernel, self.run_.state, self.leaves
@@ -289,4 +290,4 @@ def _simplex_sides(n: int) -> list[Hyperplane]:
     reach = 900 // n
     normals = np.random.default_rng(0).integers(-reach, reach + 1, (n, n))
     normals[np.diag_indices(n)] = 1000
-    return [(*map(int, row), 0, 1) for row in (*normals, -normals.sum(axis=0))]
+    return [(*map(int, row), 0, 1000) for row in (*normals, -normals.sum(axis=0))]

@@ -23,7 +23,7 @@ from regioncount.exact import FarLine, FarPoint, Line, far_crossing, sign_far
 from regioncount.invariants import check
 from regioncount.lowering import BIT, PASS, SET, Composer, Lowered, lower
 from regioncount.network import Network
-from regioncount.partition import Partition
+from regioncount.partition import Partition, cut_layer
 
 STEP = 1e-5  # how far inside a corner patterns are looked at, in parts of the way to the middle
 FLOATS = 1e-12  # nearer to a corner than this part of the domain floats may be on the other side
@@ -50,7 +50,11 @@ def verify(partition: Partition, network: Network | None = None) -> dict[str, An
     InputError
         With one sentence that says what does not hold, and where.
     """
-    own = partition.network.layers[partition.slice is not None :]  # without the affine layer of a slice
+    own = partition.network.layers
+    if partition.slice is not None:
+        if own[0] != cut_layer(partition.slice):
+            raise InputError("the partition does not hold: slice: its network does not begin with the slice's own map")
+        own = own[1:]
     if network is not None and network.layers != own:
         raise InputError("network: the partition is of another network")
     fresh = _without_memory(partition)

@@ -126,12 +126,28 @@ def test_counts_are_those_of_the_core(family: str) -> None:
         ("random-transformer", {"hidden": True}, "hidden: "),
         ("conic-example", {"example": "cube"}, "example: expected one of ellipse, "),
         ("conic-example", {"example": None}, "example: "),
+        ("random-relu", {"domain": ""}, "domain: .*got nothing"),
+        ("random-relu", {"domain": None}, "domain: .*got nothing"),
+        ("random-relu", {"domain": "-1:1"}, "domain: expected one of the plane"),
+        ("random-relu", {"domain": "slice:net.json"}, "domain: expected a domain without a file"),
+        ("random-relu", {"domain": "0:1," * 999}, "domain: expected text such as"),
+        ("conic-example", {"domain": "all"}, "bounded domain"),
     ],
 )
 def test_counted_refuses(family: str, change: dict[str, Any], message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         data.counted(family, **PARAMETERS.get(family, {}) | change)
     assert "\n" not in str(caught.value) and len(str(caught.value)) < 200
+
+
+def test_counted_on_other_domains() -> None:
+    parameters = PARAMETERS["random-relu"]
+    network = data.built("random-relu", **parameters)
+    for text in ("all", "poly:0,0;2,0;0,1", " -3:1,0:1/3 "):
+        counted = data.counted("random-relu", text, **parameters)
+        assert counted.counts == rc.subdivide(network, text).counts()
+        views.partition_figure(counted, "linear")
+    assert data.counted("random-relu", **parameters) is data.counted("random-relu", data.DOMAIN, **parameters)
 
 
 def test_counted_refuses_too_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -577,3 +577,42 @@ def test_bench_runs_the_cases_of_the_checkout(
     monkeypatch.setattr(sys, "path", list(sys.path))
     assert cli.main(["bench", "--repeat", "3", "--help"]) == 0
     assert called == [["--repeat", "3", "--help"]]
+
+
+# --- unbounded domains and windows
+
+
+def test_the_whole_plane(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["count", network, "--domain=all", "--json"]) == 0
+    report = json.loads(capsys.readouterr().out)
+    assert (report["domain"], report["counts"]["linear"], report["certified"]) == ("all", 4, True)
+    assert cli.main(["count", network, "--domain", "all"]) == 0
+    assert cli.main(["count", network, "--domain=all", "--save=p.npz"]) == 0
+    assert cli.main(["verify", "p.npz", network]) == 0
+    capsys.readouterr()
+
+
+@pytest.mark.parametrize("name", ["a.html", "a.json", "a.svg"])
+def test_figures_of_a_window(network: str, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["figure", network, "--window", "-1/2:2,0:1", "-o", name]
+    assert cli.main(words) == 0
+    assert cli.main([*words, "--domain", "all"]) == 0
+    assert "1 of them bounded" not in capsys.readouterr().out
+    assert Path(name).stat().st_size > 1000
+
+
+@pytest.mark.parametrize(
+    "window", ["0:1", "1:0,0:1", "all", "0:1,0:1,0:1", "poly:0,0;1,0;0,1", "x", "slice:net.json", ""]
+)
+def test_windows_that_are_refused(network: str, window: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["figure", network, f"--window={window}", "-o", "a.html"]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("regioncount: error: argument --window: ") and error.count("\n") == 1
+    assert not Path("a.html").exists()
+
+
+def test_domains_that_are_refused(network: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for domain in ("slice:none.json", "slice:", "all:", "slice:net.json", "alles"):
+        assert cli.main(["count", network, f"--domain={domain}"]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("regioncount: error: domain: ") and error.count("\n") == 1

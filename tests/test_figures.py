@@ -249,8 +249,10 @@ def test_the_graph_on_the_line_has_its_pieces_and_gaps() -> None:
     assert drawn == [([-1, -0.5, 0], [4, 4.5, 5]), ([0, 0.5, 1], [0, 0.5, 1])]
     assert len({trace.line.color for trace in pieces}) == 2
     assert figure.layout.yaxis.title.text == "output 0"
-    with pytest.raises(InputError, match="window: expected for a partition of the plane"):
-        figures.partition_figure(partition, window=(0, 1, 0, 1))
+    part = figures.partition_figure(partition, window=(0.5, 1, 0, 2))
+    drawn = [trace for trace in part.data if trace.mode == "lines" and trace.hovertemplate]
+    assert [list(trace.x[:3]) for trace in drawn] == [[0.5, 0.75, 1]]
+    assert (part.layout.xaxis.range, part.layout.yaxis.range) == ((0.5, 1), (0, 2))
 
 
 def test_a_graph_of_many_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -297,3 +299,127 @@ def test_places_and_endings_that_are_refused(figure, tmp_path: Path) -> None:
     (tmp_path / "folder.json").mkdir()
     with pytest.raises(InputError, match="is a directory"):
         figures.write_figure(figure, tmp_path / "folder.json")
+
+
+# ------------------------------------------------------------------------------------------------ the whole plane
+
+
+def wedge() -> rc.Partition:
+    """Three lines, one bounded triangle (0, 0), (4, 0), (0, 4) among seven pieces."""
+    network = rc.from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 4]), "relu"])
+    return rc.subdivide(network, "all")
+
+
+def test_the_view_of_the_whole_plane_is_around_its_vertices() -> None:
+    from regioncount import drawing, geometry
+
+    partition = wedge()
+    assert geometry.extent(partition) == pytest.approx((-0.5, 4.5, -0.5, 4.5))
+    assert drawing.bounds(partition) == geometry.extent(partition)
+    assert drawing.footing(partition).startswith("7 pieces, 1 of them bounded, on the whole plane")
+    figure = figures.partition_figure(partition)
+    assert (*figure.layout.xaxis.range, *figure.layout.yaxis.range) == drawing.bounds(partition)
+    for rows, view in (
+        ([], (-1, 1, -1, 1)),
+        ([(1, 0, 0)], (-1, 1, -1, 1)),
+        ([(1, 0, -8)], (4, 12, -4, 4)),
+        ([(0, 1, 0), (0, 1, -4)], (-2.5, 2.5, -0.5, 4.5)),
+        ([(1, 0, -2), (0, 1, -2)], (1, 3, 1, 3)),
+        ([(1, 0, 0), (1, 0, -100), (0, 1, 0), (0, 1, -1)], (-12.5, 112.5, -0.125, 1.125)),
+    ):
+        weight, bias = [[a, b] for a, b, _ in rows] or [[0, 0]], [c for *_, c in rows] or [1]
+        partition = rc.subdivide(rc.from_layers([(weight, bias), "relu"]), "all")
+        assert drawing.bounds(partition) == pytest.approx(view)
+        figures.partition_figure(partition)
+
+
+def test_a_few_far_vertices_do_not_shrink_the_view() -> None:
+    from regioncount import drawing, geometry
+
+    rows = [(1, 0, -k) for k in range(25)] + [(0, 1, -k) for k in range(25)] + [("1/1000000", 1, "-1/2")]
+    network = rc.from_layers([([[a, b] for a, b, _ in rows], [c for *_, c in rows]), "relu"])
+    partition = rc.subdivide(network, "all")
+    assert geometry.extent(partition)[1] > 1e5 or geometry.extent(partition)[0] < -1e5
+    x0, x1, y0, y1 = drawing.bounds(partition)
+    assert x1 - x0 < 40 and y1 - y0 < 40
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_pieces_fill_every_window(seed: int) -> None:
+    """Also windows that lie far outside of the frame, where rays have to be drawn on."""
+    from regioncount import drawing
+
+    network = rc.constructions.random_relu((2, 5, 4, 1), seed=seed)
+    partition = rc.subdivide(network, "all")
+    r = partition.reach
+    rng = np.random.default_rng(seed)
+    for window in ((-1, 1, -1, 1), (-r, r, -r, r), (-9 * r, 5 * r, -2 * r, 40 * r), (3 * r, 4 * r, 5 * r, 5.5 * r),
+                   drawing.bounds(partition)):  # fmt: skip
+        x0, x1, y0, y1 = window
+        image = drawing.pixels(partition, window, (50, 50))
+        assert (image >= 0).all()
+        at = rng.integers(0, 50, (200, 2))
+        x, y = drawing.pixel_centres(window, (50, 50))
+        points = np.stack([x[at[:, 1]], y[at[:, 0]]], axis=1)
+        assert (network.activation_pattern(points) == partition.patterns[image[at[:, 0], at[:, 1]]]).all()
+        pieces = drawing.visible(partition, window)
+        assert set(np.unique(image)) <= set(pieces.tolist())
+        corners, offsets = drawing.piece_polygons(partition, pieces, window)
+        from regioncount.geometry import clipped
+
+        corners, offsets = clipped(corners, offsets, window)
+        area = sum(_area(corners[a:b]) for a, b in zip(offsets[:-1], offsets[1:], strict=True))
+        assert area == pytest.approx((x1 - x0) * (y1 - y0), rel=1e-9)
+        points, _ = drawing.borders(partition, partition.labels("activation"), window)
+        room = 1 + 1e-9
+        assert (np.abs(points - [(x0 + x1) / 2, (y0 + y1) / 2]) <= 1.5 * room * np.array([x1 - x0, y1 - y0])).all()
+
+
+def _area(corners: np.ndarray) -> float:
+    if len(corners) < 3:
+        return 0.0
+    base = corners - corners[0]
+    after = np.roll(base, -1, axis=0)
+    return float((base[:, 0] * after[:, 1] - base[:, 1] * after[:, 0]).sum() / 2)
+
+
+def test_windows_of_bounded_partitions_are_cut() -> None:
+    from regioncount import drawing
+
+    partition = rc.subdivide(rc.constructions.random_relu((2, 8, 1), seed=1), "-1000:1000,-1000:1000")
+    window = (0.1, 0.2, 0.1, 0.2)
+    pieces = drawing.visible(partition, window)
+    corners, _ = drawing.piece_polygons(partition, pieces, window)
+    assert (corners >= -1e-9).all() and (corners <= 0.3 + 1e-9).all()
+    assert len(pieces) < partition.n_pieces
+    figures.partition_figure(partition, window=window)
+
+
+def test_geometry_of_the_whole_plane() -> None:
+    import shapely
+
+    from regioncount import geometry
+
+    partition = wedge()
+    assert sorted(geometry.areas(partition).tolist()) == pytest.approx([8.0] + [np.inf] * 6)
+    assert shapely.area(geometry.polygons(partition)).sum() == pytest.approx(25)
+    features = geometry.geojson(partition)["features"]
+    assert [f["properties"]["area"] for f in features if f["properties"]["bounded"]] == pytest.approx([8])
+    assert sum(not f["properties"]["bounded"] for f in features) == 6
+    bounds = shapely.total_bounds(geometry.regions(partition, "linear"))
+    assert bounds.tolist() == pytest.approx([-0.5, -0.5, 4.5, 4.5])
+    assert json.dumps(features, allow_nan=False)
+
+
+def test_rays_of_the_decision_boundary_reach_the_edge_of_every_window() -> None:
+    from regioncount import drawing
+
+    network = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "abs"])  # |x| = |y|: four rays from the origin
+    partition = rc.subdivide(network, "all")
+    boundary = partition.decision_boundary()
+    for size in (1e-3, 1.0, 1e3 * partition.reach):
+        segments, jumps = drawing.boundary_segments(partition, boundary, (-size, size, -size, size))
+        assert (len(segments), len(jumps)) == (4, 0)
+        assert np.abs(segments).max(axis=(1, 2)) == pytest.approx([3 * size] * 4)
+        assert np.abs(np.abs(segments[:, :, 0]) - np.abs(segments[:, :, 1])).max() <= 1e-9 * size
+        figures.partition_figure(partition, boundary=True, window=(-size, size, -size, size))

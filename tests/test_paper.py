@@ -17,7 +17,7 @@ from regioncount.errors import InputError
 
 pytest.importorskip("matplotlib")
 
-from regioncount import paper  # noqa: E402
+from regioncount import figures, paper  # noqa: E402
 
 
 @pytest.fixture(scope="module")
@@ -174,3 +174,35 @@ def test_without_matplotlib(partition, monkeypatch: pytest.MonkeyPatch) -> None:
         paper.partition_figure(partition)
     with pytest.raises(InputError, match="need matplotlib"):
         paper.depth_figure(make_records())
+
+
+def test_windows_and_the_whole_plane(tmp_path: Path) -> None:
+    network = rc.from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 4]), "relu"])
+    for domain, window, limits in (
+        ("-9:9,-9:9", (1, 2, 0, 3), (1, 2, 0, 3)),
+        ("all", None, (-0.5, 4.5, -0.5, 4.5)),
+        ("all", (-1e4, 1e4, -1e3, 1e3), (-1e4, 1e4, -1e3, 1e3)),
+    ):
+        figure = paper.partition_figure(rc.subdivide(network, domain), window=window)
+        (axes,) = figure.axes
+        assert (*axes.get_xlim(), *axes.get_ylim()) == pytest.approx(limits)
+        paper.write_figure(figure, tmp_path / "figure.pdf")
+    line = rc.subdivide(chooser(1, ([[1, 5], [0, 1]], [0, 0])), "all")
+    (axes,) = paper.partition_figure(line, boundary=True, window=(-2, 3, 0, 1)).axes
+    assert (*axes.get_xlim(), *axes.get_ylim()) == (-2, 3, 0, 1)
+    cut = rc.subdivide(network, rc.Slice([0, 0], [[1, 1]], "all"))
+    (axes,) = paper.partition_figure(cut).axes
+    assert axes.get_xlabel() == "$t$"
+    with pytest.raises(InputError, match="^window: expected"):
+        paper.partition_figure(cut, window=(1, 0))
+
+
+def test_windows_with_nothing_in_them(tmp_path: Path) -> None:
+    network = rc.from_layers([([[1, 0], [0, 1], [-1, -1]], [0, 0, 4]), "relu"])
+    plane = rc.subdivide(network, "0:1,0:1")
+    line = rc.subdivide(chooser(1, ([[1, 5], [0, 1]], [0, 0])), "-1:1")
+    for partition, window in ((plane, (2, 3, 2, 3)), (plane, (0.1, 0.2, 0.1, 0.2)), (line, (2, 3)), (line, (0.5, 0.6))):
+        for color_by in ("linear", "value"):
+            figure = paper.partition_figure(partition, color_by, True, window=window)
+            paper.write_figure(figure, tmp_path / "figure.svg")
+            figures.partition_figure(partition, color_by, True, window)

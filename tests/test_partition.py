@@ -169,8 +169,7 @@ PLANE = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu"])
         (LINE, {"domain": "-1:1,-1:1"}, r"domain: expected dimension 1 \(input_dim\), got -1:1,-1:1 of dimension 2"),
         (PLANE, {"domain": "-1:1"}, r"domain: expected dimension 2"),
         (PLANE, {"domain": "1:-1,0:1"}, r"domain: low"),
-        (PLANE, {"domain": "all"}, r"domain: 'all' is not available yet"),
-        (PLANE, {"domain": 3}, r"domain: expected an Interval, a Box, a Polygon"),
+        (PLANE, {"domain": 3}, r"domain: expected a domain"),
         (rc.Network(3, [rc.Affine([[1, 1, 1]])]), {"domain": "0:1,0:1,0:1"}, r"domain: expected dimension 1 or 2"),
         (
             LINE,

@@ -8,9 +8,9 @@ if no third one is tight on all facets that both are tight on (the double descri
 Thrall 1953; Fukuda and Prodon 1996), which is a matter of bits.  The only decision is the sign of a hyperplane at a
 vertex.
 
-All of Rⁿ is a simplex {s_i·x + R ≥ 0} with R a symbolic infinitely large number: every piece then has vertices.  Those
-on its sides are at infinity: w = 0, x the direction, which is what floats know of them; floats decide the sign of a
-hyperplane there where its leading coefficient a·x is certainly not 0, and exact arithmetic the rest.
+All of Rⁿ is a simplex {s_i·x + 1000 R ≥ 0} with R a symbolic infinitely large number: every piece then has vertices.
+Those on its sides are at infinity: w = 0, x the direction, which is what floats know of them; floats decide the sign of
+a hyperplane there where its leading coefficient a·x is certainly not 0, and exact arithmetic the rest.
 
 A new vertex is interpolated between its neighbours, and its radius grows with the angle of the edge and the cut; one
 that has become too wide is solved anew from its hyperplanes, with a bound from an approximate inverse (``refine``).
@@ -104,17 +104,17 @@ from regioncount.kernels.predicates import (
     decide,
     hyperplane_error,
     lookup,
-    mix,
     mixture_radius,
     quotient_range,
+    scaled_radius,
     solution_radius,
-    space_bound,
+    space_noise,
 )  # fmt: skip
 
 VERTEX_AT, FACET_AT, N_FACETS = range(3)  # columns of Stack.place
 INFINITE = 1  # T_I of a side of the domain (T_BLOCK −1) that is at infinity
-TOO_WIDE = 1e-9  # a vertex with a larger radius is solved anew at once
-POOL, WORDS = -1, -2  # what is missing, where something does not fit
+TOO_WIDE = 1e-6  # a vertex with a larger radius is solved anew at once
+NAME = np.int64(0x7FFFFFFFFFFFFFFF)  # the bits of a sum of keys that name a vertex
 
 
 class Stack(NamedTuple):
@@ -151,9 +151,10 @@ class Leaves(NamedTuple):
 
 class Work(NamedTuple):
     """Scratch: plane (n + 2,) the hyperplane asked about, a, c, error; value and bound (P,) at each vertex; common (W,)
-    bits; of the facets of a child, their vertices ``count`` and new number ``name`` (64 W,).  For ``refine``: rows
+    bits; of the facets of a child, their vertices ``count`` and new number ``name`` (64 W,); simple and below (P,), of
+    vertices.  For ``refine``: rows
     (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order, inverse (n, 2n), solution
-    (n,).
+    and residual (n,).
     """
 
     plane: np.ndarray
@@ -162,12 +163,15 @@ class Work(NamedTuple):
     common: np.ndarray
     count: np.ndarray
     name: np.ndarray
+    simple: np.ndarray
+    below: np.ndarray
     rows: np.ndarray
     eliminated: np.ndarray
     chosen: np.ndarray
     column: np.ndarray
     inverse: np.ndarray
     solution: np.ndarray
+    residual: np.ndarray
 
 
 @inlined
@@ -184,6 +188,12 @@ def ones(x):
 def has(mask, k):
     """Whether bit k of a set is on."""
     return (mask[k >> 6] >> np.int64(k & 63)) & 1
+
+
+@inlined
+def lowest(word):
+    """Number of the lowest bit set in a 64-bit word that is not 0."""
+    return ones((word & -word) - 1)
 
 
 @inlined
@@ -214,12 +224,12 @@ def unit_plane(prog, work, roots, b, unit, i, j):
 
 
 @inlined
-def plane_size(plane):
-    """Sum of the absolute coefficients."""
+def plane_norm(plane):
+    """Upper bound of the 2-norm of the coefficients."""
     total = 0.0
     for d in range(plane.shape[0] - 1):
-        total += abs(plane[d])
-    return total
+        total += plane[d] * plane[d]
+    return 1.001 * np.sqrt(total)
 
 
 @inlined
@@ -239,24 +249,26 @@ def plane_signs(run, work, stack, f, unit, i, j, key):
     """
     plane = work.plane
     last = plane.shape[0] - 1
-    size = plane_size(plane)
+    norm = plane_norm(plane)
+    noise = space_noise(norm, plane[last], last)
     start = stack.place[f, VERTEX_AT]
     known = True
     for v in range(stack.info[f, CORNERS]):
         vertex = stack.vertices[start + v]
         z = value_at(plane, vertex)
-        bound = space_bound(size, plane[last], vertex[last], last)
+        bound = noise + norm * vertex[last]
         s = decide(z, bound)
         if s == UNDECIDED:
-            s = lookup(run.table, stack.keys[start + v], key)
+            s = lookup(run.table, stack.keys[start + v] & NAME, key)
         if s == UNDECIDED and vertex[last + 1] == 0.0 and plane[last] < HUGE:
             refine(work, stack, f, start + v)
             z = value_at(plane, vertex)
-            bound = space_bound(size, plane[last], vertex[last], last)
+            bound = noise + norm * vertex[last]
             s = decide(z, bound)
         if s == UNDECIDED:
             known = False
-            n = put_request(run, f, AT_CORNER, stack.info[f, BLOCK], unit, i, j, stack.keys[start + v], key)
+            name = stack.keys[start + v] & NAME
+            n = put_request(run, f, AT_CORNER, stack.info[f, BLOCK], unit, i, j, name, key)
             if n >= 0:
                 run.request[n, 6] = start + v
                 run.request[n, 7] = stack.place[f, FACET_AT]
@@ -271,19 +283,22 @@ def gather(work, stack, f, at, mask):
     """Copy the hyperplanes of the facets in ``mask`` to work.rows, as equations of vertex ``at`` of the pool; their
     number.
 
-    At infinity the last coordinate stands for R: a side s·x + R has it, any other hyperplane does not.
+    At infinity the last coordinate stands for R: a side has it, any other hyperplane does not.
     """
     n = stack.vertices.shape[1] - 3
     infinite = stack.vertices[at, n] == 0.0
     facet_at = stack.place[f, FACET_AT]
     m = 0
-    for k in range(stack.place[f, N_FACETS]):
-        if has(mask, k) and m < work.rows.shape[0]:
+    for w in range(mask.shape[0]):
+        rest = mask[w]
+        while rest != 0:
+            facet = facet_at + 64 * w + lowest(rest)
             for d in range(n + 2):
-                work.rows[m, d] = stack.facets[facet_at + k, d]
-            if infinite and not is_infinite(stack, facet_at + k):
+                work.rows[m, d] = stack.facets[facet, d]
+            if infinite and not is_infinite(stack, facet):
                 work.rows[m, n] = 0.0
             m += 1
+            rest &= rest - 1
     return m
 
 
@@ -331,6 +346,21 @@ def independent(work, m):
     return True
 
 
+@inlined
+def choose_all(work, vertex):
+    """:func:`independent` of n rows: all of them; the vertex's greatest coordinate, as far as it is known, is free."""
+    n = work.solution.shape[0]
+    best = n
+    for d in range(n + 1):
+        work.column[d] = d
+        if abs(vertex[d]) > abs(vertex[best]):
+            best = d
+    work.column[best], work.column[n] = n, best
+    for r in range(n):
+        work.chosen[r] = r
+    return True
+
+
 @njit
 def invert(work):
     """Invert the chosen rows without the free column: work.inverse[:, n:], by Gauss-Jordan elimination."""
@@ -368,7 +398,7 @@ def solve(work, stack, at, m):
     |C| |residual| / (1 − ‖I − C M‖) of it (Rump, Verification methods, Acta Numerica 19, 2010, §10).
     """
     n = work.solution.shape[0]
-    if m < n or not independent(work, m) or not invert(work):
+    if m < n or not (choose_all(work, stack.vertices[at]) if m == n else independent(work, m)) or not invert(work):
         return False
     free = work.column[n]
     y = work.solution
@@ -379,10 +409,17 @@ def solve(work, stack, at, m):
     reach = 1.0
     for d in range(n):
         reach = max(reach, abs(y[d]))
+    for r in range(n):
+        rest = work.rows[work.chosen[r], free]
+        size = abs(rest)
+        for e in range(n):
+            term = work.rows[work.chosen[r], work.column[e]] * y[e]
+            rest += term
+            size += abs(term)
+        work.residual[r] = abs(rest) + (n + 3) * U * size + work.rows[work.chosen[r], n + 1] * reach
     defect = 0.0
     off = 0.0
     for d in range(n):
-        row = 0.0
         moved = 0.0
         for e in range(n):
             entry = 0.0
@@ -391,19 +428,12 @@ def solve(work, stack, at, m):
                 term = work.inverse[d, n + r] * work.rows[work.chosen[r], work.column[e]]
                 entry += term
                 size += abs(term)
-            row += abs(entry - (1.0 if d == e else 0.0)) + (n + 2) * U * size
+            entry = abs(entry - (1.0 if d == e else 0.0)) + (n + 2) * U * size
+            defect += entry * entry
         for r in range(n):
-            rest = work.rows[work.chosen[r], free]
-            size = abs(rest)
-            for e in range(n):
-                term = work.rows[work.chosen[r], work.column[e]] * y[e]
-                rest += term
-                size += abs(term)
-            residual = abs(rest) + (n + 3) * U * size + work.rows[work.chosen[r], n + 1] * reach
-            moved += abs(work.inverse[d, n + r]) * residual
-        defect = max(defect, row)
-        off = max(off, moved)
-    radius = solution_radius(off, defect, reach)
+            moved += abs(work.inverse[d, n + r]) * work.residual[r]
+        off += moved * moved
+    radius = solution_radius(np.sqrt(off), np.sqrt(defect), reach, n)
     infinite = stack.vertices[at, n] == 0.0
     weight = 1.0
     for d in range(n):
@@ -423,7 +453,7 @@ def solve(work, stack, at, m):
         for d in range(n):
             vertex[d] /= largest
         vertex[n] = 0.0
-        radius = 1.01 * radius / largest + 2.0 * U
+        radius = scaled_radius(radius, largest)
     vertex[n + 1] = radius
     return True
 
@@ -439,61 +469,94 @@ def refine(work, stack, f, at):
 
 
 @inlined
-def normalised(vertex, n):
-    """Scale a vertex to greatest coordinate 1; by how much."""
-    largest = 0.0
-    for d in range(n + 1):
-        largest = max(largest, abs(vertex[d]))
-    for d in range(n + 1):
-        vertex[d] /= largest
-    return largest
-
-
-@njit
-def cross(work, stack, f, u, v, at):
-    """Make vertex ``at`` of the pool: where work.plane crosses the edge between vertices u and v of frame f, which it
-    parts; work.common holds the facets of the edge.
+def cross(work, stack, f, u, v, at, key):
+    """Make vertex ``at`` of the pool: where work.plane, named ``key``, crosses the edge between vertices u and v of
+    frame f, which it parts; work.common holds the facets of the edge.
     """
     n = work.solution.shape[0]
     start = stack.place[f, VERTEX_AT]
     a = stack.vertices[start + u]
     b = stack.vertices[start + v]
+    stack.keys[at] = edge_key(work, stack, f, u) + key
+    for w in range(stack.tight.shape[1]):
+        stack.tight[at, w] = work.common[w]
     vertex = stack.vertices[at]
     vertex[n + 2] = 0.0
     zu, zv = abs(work.value[u]), abs(work.value[v])
     part = zu / (zu + zv) if zu + zv > 0.0 else 0.5
     gap = 0.0
+    size = 0.0
     for d in range(n + 1):
-        vertex[d] = a[d] + part * (b[d] - a[d])
-        gap = max(gap, abs(b[d] - a[d]))
-    size = normalised(vertex, n)
-    vertex[n + 1] = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u] + work.bound[v], gap, size)
-    between = a[n] == 0.0 and b[n] == 0.0  # an edge from infinity to infinity that is not at infinity
+        step = b[d] - a[d]
+        vertex[d] = a[d] + part * step
+        gap += step * step
+        size = max(size, abs(vertex[d]))
+    radius = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u], work.bound[v], np.sqrt(gap), n + 1)
+    if size < 0.25:
+        radius = scaled_radius(radius, size)
+        for d in range(n + 1):
+            vertex[d] /= size
+    vertex[n + 1] = radius
+    between = a[n] == 0.0 and b[n] == 0.0 and not at_infinity(work, stack, f)
+    if between or not radius < TOO_WIDE:
+        solve_crossing(work, stack, f, at, between)
+
+
+@inlined
+def edge_key(work, stack, f, u):
+    """Sum of the keys of the facets in work.common, all of which vertex u of frame f is tight on."""
+    at = stack.place[f, VERTEX_AT] + u
     facet_at = stack.place[f, FACET_AT]
-    for k in range(stack.place[f, N_FACETS]):
-        if has(work.common, k) and is_infinite(stack, facet_at + k):
-            between = False
-    if between or not vertex[n + 1] < TOO_WIDE:
-        if between:
-            vertex[n] = 1.0
-        m = gather(work, stack, f, at, work.common)
-        if m < work.rows.shape[0]:
-            for d in range(n + 2):
-                work.rows[m, d] = work.plane[d]
-            if vertex[n] == 0.0:
-                work.rows[m, n] = 0.0
-            scale = 0.0
-            for d in range(n + 1):
-                scale = max(scale, abs(work.plane[d]))
-            for d in range(n + 2):
-                work.rows[m, d] /= scale
-            m += 1
-        if not solve(work, stack, at, m) and between:
-            for d in range(n):
-                vertex[d] = 0.0
-            vertex[n] = 1.0
-            vertex[n + 1] = np.inf
-        vertex[n + 2] = 1.0
+    total = np.int64(0)
+    if work.simple[u]:
+        total = stack.keys[at]
+    for w in range(stack.tight.shape[1]):
+        rest = (stack.tight[at, w] & ~work.common[w]) if work.simple[u] else work.common[w]
+        while rest != 0:
+            own = stack.tags[facet_at + 64 * w + lowest(rest), T_KEY]
+            total = total - own if work.simple[u] else total + own
+            rest &= rest - 1
+    return total
+
+
+@inlined
+def at_infinity(work, stack, f):
+    """Whether a facet in work.common is at infinity."""
+    for w in range(stack.tight.shape[1]):
+        rest = work.common[w]
+        while rest != 0:
+            if is_infinite(stack, stack.place[f, FACET_AT] + 64 * w + lowest(rest)):
+                return True
+            rest &= rest - 1
+    return False
+
+
+@njit
+def solve_crossing(work, stack, f, at, between):
+    """Put vertex ``at`` of the pool, made by a crossing, on work.plane and the facets in work.common; ``between`` where
+    the edge leads from infinity to infinity without being there: then the vertex is finite.
+    """
+    n = work.solution.shape[0]
+    vertex = stack.vertices[at]
+    if between:
+        vertex[n] = 1.0
+    m = gather(work, stack, f, at, work.common)
+    if m < work.rows.shape[0]:
+        scale = 0.0
+        for d in range(n + 1):
+            scale = max(scale, abs(work.plane[d]))
+        for d in range(n + 1):
+            work.rows[m, d] = work.plane[d] / scale
+        work.rows[m, n + 1] = hyperplane_error(work.plane[n + 1], scale)
+        if vertex[n] == 0.0:
+            work.rows[m, n] = 0.0
+        m += 1
+    if not solve(work, stack, at, m) and between:
+        for d in range(n):
+            vertex[d] = 0.0
+        vertex[n] = 1.0
+        vertex[n + 1] = np.inf
+    vertex[n + 2] = 1.0
 
 
 # ------------------------------------------------------------------------------------------------------------- cuts
@@ -506,118 +569,124 @@ def pool_top(stack, f):
 
 
 @inlined
-def adjacent(work, stack, f, u, v):
-    """Whether vertices u and v of frame f are joined by an edge; its facets into work.common."""
-    n = work.solution.shape[0]
+def share_an_edge(work, stack, f, u, v):
+    """Whether no third vertex of frame f is tight on all facets in work.common, which vertices u and v are tight on."""
     start = stack.place[f, VERTEX_AT]
-    words = stack.tight.shape[1]
-    shared = 0
-    own = 0
-    other = 0
-    for w in range(words):
-        work.common[w] = stack.tight[start + u, w] & stack.tight[start + v, w]
-        shared += ones(work.common[w])
-        own += ones(stack.tight[start + u, w])
-        other += ones(stack.tight[start + v, w])
-    if shared < n - 1:
-        return False
-    if shared == n - 1 and (own == n or other == n):
-        return True  # any n − 1 facets of a vertex that has only n of them meet in an edge
     for t in range(stack.info[f, CORNERS]):
         if t in (u, v):
             continue
         inside = True
-        for w in range(words):
+        for w in range(stack.tight.shape[1]):
             inside = inside and (work.common[w] & ~stack.tight[start + t, w]) == 0
         if inside:
             return False
     return True
 
 
+@inlined
+def mark_simple(work, stack, f):
+    """Write to work.simple which vertices of frame f are tight on n facets only: any n − 1 of these meet in an edge."""
+    n = work.solution.shape[0]
+    start = stack.place[f, VERTEX_AT]
+    for v in range(stack.info[f, CORNERS]):
+        own = 0
+        for w in range(stack.tight.shape[1]):
+            own += ones(stack.tight[start + v, w])
+        work.simple[v] = own == n
+
+
 @njit
 def crossings(run, work, stack, f, key):
     """Make the vertices in which work.plane cuts the edges of frame f, above all else in the pool, tight on the facets
-    of their edges; their number, or POOL.
+    of their edges; their number, −1 if there is no room.
     """
+    n = work.solution.shape[0]
     start = stack.place[f, VERTEX_AT]
     count = stack.info[f, CORNERS]
     signs = run.scratch[SIGN]
-    room = stack.vertices.shape[0]
+    tight = stack.tight
     at = start + count
-    words = stack.tight.shape[1]
+    below = 0
+    for v in range(count):
+        if signs[v] < 0:
+            work.below[below] = v
+            below += 1
+    mark_simple(work, stack, f)
     for u in range(count):
         if signs[u] <= 0:
             continue
-        for v in range(count):
-            if signs[v] >= 0 or not adjacent(work, stack, f, u, v):
+        first = tight[start + u, 0]
+        for index in range(below):
+            v = work.below[index]
+            shared = ones(first & tight[start + v, 0])
+            for w in range(1, tight.shape[1]):
+                shared += ones(tight[start + u, w] & tight[start + v, w])
+            if shared < n - 1:
                 continue
-            if at >= room:
-                return POOL
-            name = key
-            for w in range(words):
-                stack.tight[at, w] = work.common[w]
-            for k in range(stack.place[f, N_FACETS]):
-                if has(work.common, k):
-                    name += stack.tags[stack.place[f, FACET_AT] + k, T_KEY]
-            stack.keys[at] = mix(name & np.int64(0x7FFFFFFFFFFFFFFF), 1)
-            cross(work, stack, f, u, v, at)
+            for w in range(tight.shape[1]):
+                work.common[w] = tight[start + u, w] & tight[start + v, w]
+            if not (shared == n - 1 and (work.simple[u] or work.simple[v])) and not share_an_edge(work, stack, f, u, v):
+                continue
+            if at >= tight.shape[0]:
+                return -1
+            cross(work, stack, f, u, v, at, key)
             at += 1
     return at - start - count
 
 
 @njit
 def take_part(run, work, stack, f, new, side, to, key):
-    """Write to frame ``to``, whose place is free, the part of frame f on one side of work.plane; 0, POOL or WORDS.
+    """Write to frame ``to``, whose place is free or that of f, the part of frame f on one side of work.plane; False if
+    there is no room.
 
-    ``new`` vertices of the cut lie above frame f in the pool (``crossings``).
+    ``new`` vertices of the cut lie above frame f in the pool (``crossings``).  All facets stay, with their numbers.
     """
-    n = work.solution.shape[0]
     start = stack.place[f, VERTEX_AT]
     count = stack.info[f, CORNERS]
     total = stack.place[f, N_FACETS]
     signs = run.scratch[SIGN]
-    for k in range(total):
-        work.count[k] = 0
-    kept = new
-    for v in range(count + new):
-        if v >= count or signs[v] * side >= 0:
-            kept += v < count
-            for k in range(total):
-                work.count[k] += has(stack.tight[start + v], k)
     at = stack.place[to, VERTEX_AT]
     facet_at = stack.place[to, FACET_AT]
-    if at + kept > stack.vertices.shape[0] or facet_at + total + 1 > stack.facets.shape[0]:
-        return POOL
-    left = 0
-    for k in range(total):
-        work.name[k] = -1
-        if work.count[k] >= n:  # others touch the part in less than a facet
-            if left + 1 >= 64 * stack.tight.shape[1]:
-                return WORDS
-            for d in range(n + 2):
-                stack.facets[facet_at + left, d] = stack.facets[stack.place[f, FACET_AT] + k, d]
-            for d in range(6):
-                stack.tags[facet_at + left, d] = stack.tags[stack.place[f, FACET_AT] + k, d]
-            work.name[k] = left
-            left += 1
-    put_facet(run, work, stack, facet_at + left, side, key)
-    stack.place[to, N_FACETS] = left + 1
+    if (
+        at + count + new > stack.tight.shape[0]
+        or facet_at + total + 1 > stack.facets.shape[0]
+        or total >= 64 * stack.tight.shape[1]
+    ):
+        return False
+    if facet_at != stack.place[f, FACET_AT]:
+        copy_facets(stack, stack.place[f, FACET_AT], facet_at, total)
+    put_facet(run, work, stack, facet_at + total, side, key)
+    stack.place[to, N_FACETS] = total + 1
+    kept = at
     for v in range(count + new):
         if v < count and signs[v] * side < 0:
             continue
-        for d in range(n + 3):
-            stack.vertices[at, d] = stack.vertices[start + v, d]
-        stack.keys[at] = stack.keys[start + v]
-        for w in range(stack.tight.shape[1]):
-            stack.tight[at, w] = 0
-        for k in range(total):
-            if work.name[k] >= 0 and has(stack.tight[start + v], k):
-                put(stack.tight[at], work.name[k])
+        copy_vertex(stack, start + v, kept)
         if v >= count or signs[v] == 0:
-            put(stack.tight[at], left)
-        at += 1
-    stack.info[to, CORNERS] = kept
-    return 0
+            put(stack.tight[kept], total)
+        kept += 1
+    stack.info[to, CORNERS] = kept - at
+    return True
+
+
+@inlined
+def copy_vertex(stack, at, to):
+    """Copy a vertex of the pool."""
+    for d in range(stack.vertices.shape[1]):
+        stack.vertices[to, d] = stack.vertices[at, d]
+    for w in range(stack.tight.shape[1]):
+        stack.tight[to, w] = stack.tight[at, w]
+    stack.keys[to] = stack.keys[at]
+
+
+@inlined
+def copy_facets(stack, at, to, count):
+    """Copy facets of the pool, to a lower place or clear of them."""
+    for k in range(count):
+        for d in range(stack.facets.shape[1]):
+            stack.facets[to + k, d] = stack.facets[at + k, d]
+        for d in range(6):
+            stack.tags[to + k, d] = stack.tags[at + k, d]
 
 
 @inlined
@@ -636,24 +705,45 @@ def put_facet(run, work, stack, at, side, key):
     stack.tags[at, T_KEY] = key
 
 
-@njit
+@inlined
 def move(stack, f, vertex_at, facet_at):
-    """Move the vertices and facets of frame f down in the pools."""
+    """Move the vertices and facets of frame f down in the pools, or copy them to free room."""
     a = stack.place[f, VERTEX_AT]
     for v in range(stack.info[f, CORNERS]):
-        for d in range(stack.vertices.shape[1]):
-            stack.vertices[vertex_at + v, d] = stack.vertices[a + v, d]
-        for w in range(stack.tight.shape[1]):
-            stack.tight[vertex_at + v, w] = stack.tight[a + v, w]
-        stack.keys[vertex_at + v] = stack.keys[a + v]
-    b = stack.place[f, FACET_AT]
-    for k in range(stack.place[f, N_FACETS]):
-        for d in range(stack.facets.shape[1]):
-            stack.facets[facet_at + k, d] = stack.facets[b + k, d]
-        for d in range(6):
-            stack.tags[facet_at + k, d] = stack.tags[b + k, d]
+        copy_vertex(stack, a + v, vertex_at + v)
+    copy_facets(stack, stack.place[f, FACET_AT], facet_at, stack.place[f, N_FACETS])
     stack.place[f, VERTEX_AT] = vertex_at
     stack.place[f, FACET_AT] = facet_at
+
+
+@njit
+def drop_facets(work, stack, f):
+    """Forget the facets of frame f with fewer than n vertices, which touch it in less than a facet; the others change
+    their numbers.  For when the numbers run out.
+    """
+    n = work.solution.shape[0]
+    words = stack.tight.shape[1]
+    start, facet_at = stack.place[f, VERTEX_AT], stack.place[f, FACET_AT]
+    total = stack.place[f, N_FACETS]
+    for k in range(total):
+        work.count[k] = 0
+        for v in range(stack.info[f, CORNERS]):
+            work.count[k] += has(stack.tight[start + v], k)
+    left = 0
+    for k in range(total):
+        work.name[k] = -1
+        if work.count[k] >= n:
+            copy_facets(stack, facet_at + k, facet_at + left, 1)
+            work.name[k] = left
+            left += 1
+    for v in range(stack.info[f, CORNERS]):
+        for w in range(words):
+            work.common[w] = stack.tight[start + v, w]
+            stack.tight[start + v, w] = 0
+        for k in range(total):
+            if work.name[k] >= 0 and has(work.common, k):
+                put(stack.tight[start + v], work.name[k])
+    stack.place[f, N_FACETS] = left
 
 
 # ------------------------------------------------------------------------------------------------------------ choices
@@ -694,9 +784,10 @@ def outcomes(prog, run, stack, roots, f, b, widest):
     for d in range(dims + 1):
         row = m[d]
         for i in range(n):
-            z[i] += abs(row[i])
+            z[i] += row[i] * row[i]
     for i in range(n):
-        bound = space_bound(z[i], m[dims + 1, i], widest, dims + 1)
+        norm = 1.001 * np.sqrt(z[i])
+        bound = space_noise(norm, m[dims + 1, i], dims + 1) + norm * widest
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
         down = (high[i] < -bound) & finite
@@ -727,7 +818,8 @@ def plane_range(work, stack, f, widest):
         z = value_at(plane, stack.vertices[start + v])
         low = z if z < low else low
         high = z if z > high else high
-    bound = space_bound(plane_size(plane), plane[last], widest, last)
+    norm = plane_norm(plane)
+    bound = space_noise(norm, plane[last], last) + norm * widest
     p = decide(low, bound)
     q = decide(high, bound)
     if p == 1:
@@ -913,22 +1005,16 @@ def split_two(prog, run, work, stack, roots, f, at, i, j):
     if new < 0:
         return GROW_CORNERS
     set_tag(run, b, unit, i, j, 2 * run.state[NEXT_BORDER])
-    spare = stack.info.shape[0] - 1
-    copy_place(stack, f, spare)
-    place_above(stack, spare, f, new)
-    done = take_part(run, work, stack, spare, new, 1, f, key)
-    if done == 0:
-        place_above(stack, f, f + 1, 0)
-        done = take_part(run, work, stack, spare, new, -1, f + 1, key)
-    if done < 0:
-        copy_place(stack, spare, f)
+    place_above(stack, f, f + 1, new)
+    stack.place[f + 1, FACET_AT] += 1  # the part above the cut stays in place, with one more facet
+    if not take_part(run, work, stack, f, new, -1, f + 1, key):
         return GROW_CORNERS
     run.state[NEXT_BORDER] += 1
     close_unit(stack, f, at)
     count = stack.info[f + 1, CORNERS]
+    take_part(run, work, stack, f, new, 1, f, key)
     copy_frame(prog, stack, f, f + 1, run.state[LAST_BLOCK])
     stack.info[f + 1, CORNERS] = count
-    move(stack, f, stack.place[spare, VERTEX_AT], stack.place[spare, FACET_AT])
     move(stack, f + 1, pool_top(stack, f), stack.place[f, FACET_AT] + stack.place[f, N_FACETS])
     for child in range(2):
         if is_bit:
@@ -985,11 +1071,8 @@ def clip_to_winner(prog, run, work, stack, roots, f, to, unit, k, border):
             new = crossings(run, work, stack, to, key)
             if new < 0:
                 return -1
-            place_above(stack, to, to + 1, new)
-            if take_part(run, work, stack, to, new, side, to + 1, key) < 0:
+            if not take_part(run, work, stack, to, new, side, to, key):
                 return -1
-            move(stack, to + 1, stack.place[to, VERTEX_AT], stack.place[to, FACET_AT])
-            copy_place(stack, to + 1, to)
         elif s <= 0:
             return 0
     return 1
@@ -1114,6 +1197,44 @@ def emit(run, work, stack, roots, leaves, f):
     return True
 
 
+@inlined
+def count_leaves(prog, stack, roots, f):
+    """How many leaves frame f of the last block has, with one or two open units, where that needs no cut; 0 otherwise.
+
+    One open hyperplane has vertices on both sides; of the four pairs of signs of two all that vertices have occur.
+    """
+    if prog.units[stack.info[f, N_INFO], KIND] != BIT:
+        return 0
+    if stack.info[f, N_OPEN] == 1:
+        return 2
+    if prog.units[stack.info[f, N_INFO + 1], KIND] != BIT:
+        return 0
+    m = roots.map[stack.info[f, BLOCK]]
+    last = m.shape[0] - 1
+    p = prog.units[stack.info[f, N_INFO], FIRST_VALUE]
+    q = prog.units[stack.info[f, N_INFO + 1], FIRST_VALUE]
+    norm_p = norm_q = 0.0
+    for d in range(last):
+        norm_p += m[d, p] * m[d, p]
+        norm_q += m[d, q] * m[d, q]
+    norm_p, norm_q = 1.001 * np.sqrt(norm_p), 1.001 * np.sqrt(norm_q)
+    noise_p, noise_q = space_noise(norm_p, m[last, p], last), space_noise(norm_q, m[last, q], last)
+    seen = 0
+    for v in range(stack.info[f, CORNERS]):
+        vertex = stack.vertices[stack.place[f, VERTEX_AT] + v]
+        y = z = 0.0
+        for d in range(last):
+            y += m[d, p] * vertex[d]
+            z += m[d, q] * vertex[d]
+        s = decide(y, noise_p + norm_p * vertex[last])
+        t = decide(z, noise_q + norm_q * vertex[last])
+        if s != UNDECIDED and t != UNDECIDED:
+            seen |= 1 << ((s > 0) + 2 * (t > 0))
+            if seen == 15:
+                return 4
+    return 0
+
+
 @spliced
 def step(prog, run, work, stack, roots, leaves):
     """Work on the top frame once."""
@@ -1151,14 +1272,18 @@ def step(prog, run, work, stack, roots, leaves):
         return OK
     if f + 4 >= stack.info.shape[0]:
         return GROW_FRAMES
+    if stack.place[f, N_FACETS] + 1 >= 64 * stack.tight.shape[1]:
+        drop_facets(work, stack, f)
     if prog.units[stack.info[f, N_INFO], KIND] != BIT:
         return split_set(prog, run, work, stack, roots, f, 0)
-    if b == last and stack.info[f, N_OPEN] == 1 and not run.state[EMIT] and not run.state[FINGERPRINTS]:
-        if run.counts[b] + 2 > run.state[MAX_PIECES]:
-            return LIMIT
-        run.counts[b] += 2  # one open hyperplane has vertices on both sides
-        run.state[TOP] = f - 1
-        return OK
+    if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT] and not run.state[FINGERPRINTS]:
+        parts = count_leaves(prog, stack, roots, f)
+        if parts > 0:
+            if run.counts[b] + parts > run.state[MAX_PIECES]:
+                return LIMIT
+            run.counts[b] += parts
+            run.state[TOP] = f - 1
+            return OK
     return split_two(prog, run, work, stack, roots, f, 0, 0, 0)
 
 

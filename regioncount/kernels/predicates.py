@@ -251,16 +251,17 @@ def homogeneous_crossing(p, q, l1, l2):
 
 
 # --------------------------------------------------------------------------------- polytopes of Rⁿ (kernels.polytope)
-# A vertex is a homogeneous vector (x, w) of greatest coordinate 1; its radius bounds, in every coordinate, how far it
-# is from a positive multiple of the true one.
+# A vertex is a homogeneous vector (x, w), no coordinate greater than 1; its radius bounds the 2-norm of its difference
+# from a positive multiple of the true one.  So a hyperplane's value there is known up to its noise, below, plus its
+# norm times the radius.
 
 
 @inlined
-def space_bound(size, error, radius, terms):
-    """Bound on the error of a·x + cw, a sum of ``terms`` products, at a vertex known up to ``radius``: ``size`` is the
-    sum of the |coefficients|, ``error`` bounds the sum of their errors.
+def space_noise(norm, error, terms):
+    """Bound on the error of a·x + cw, a sum of ``terms`` products, at a vertex without a radius: ``norm`` is that of
+    the coefficients, ``error`` bounds the sum of their errors.
     """
-    return 1.01 * (2.0 * error + (terms + 4) * U * size + size * radius) + TINY
+    return 2.02 * error + 1.01 * (terms + 4) * np.sqrt(terms) * U * norm + TINY
 
 
 @inlined
@@ -274,30 +275,40 @@ def hyperplane_error(error, scale):
 
 
 @inlined
-def mixture_radius(ra, rb, part, reach, bound, gap, size):
-    """Radius of the vertex a + part·(b − a), before it is divided by ``size``, where a hyperplane crosses an edge.
+def mixture_radius(ra, rb, part, reach, bound_a, bound_b, gap, terms):
+    """Radius of the vertex a + part·(b − a), of ``terms`` coordinates, where a hyperplane crosses an edge ``gap`` long.
 
-    The |values| of the hyperplane at a and b add up to ``reach``, their errors to ``bound``; so the true part differs
-    by at most bound / (reach − bound), and moves the vertex along the edge, ``gap`` long.
+    |values| of the hyperplane at a and b, known up to ``bound_a`` and ``bound_b``, add up to ``reach``; ``part`` is the
+    first one's.  The true part differs by at most ((1 − part) bound_a + part bound_b) / (reach − bound_a − bound_b),
+    and moves the vertex along the edge.
     """
-    rest = reach - bound
+    rest = reach - bound_a - bound_b
     if not rest > 0.0:
         return np.inf
-    shift = bound / rest
-    r = 1.01 * (max(ra, rb) + shift * (gap + ra + rb) + 8.0 * U) / size
+    shift = ((1.0 - part) * bound_a + part * bound_b) / rest + 4.0 * U
+    r = 1.01 * ((1.0 - part) * ra + part * rb + shift * (gap + ra + rb)) + 6.0 * np.sqrt(terms) * U
+    if r < 0.1:
+        return r
+    return np.inf
+
+
+@inlined
+def scaled_radius(radius, size):
+    """Radius of a vertex that is divided by ``size``, its greatest coordinate."""
+    r = 1.01 * radius / size + 16.0 * U
     if r < 0.5:
         return r
     return np.inf
 
 
 @inlined
-def solution_radius(off, defect, reach):
-    """Radius of the solution of a linear system, greatest coordinate ``reach``, with residuals ``off`` through the
-    approximate inverse C and ‖I − C M‖ ≤ ``defect``; infinity if unproven.
+def solution_radius(off, defect, reach, terms):
+    """Radius of the solution of a linear system, greatest coordinate ``reach``, once divided by it, with residuals
+    ``off`` through the approximate inverse C and ‖I − C M‖ ≤ ``defect``; infinity if unproven.
     """
     if not defect < 0.5:
         return np.inf
-    return 1.02 * off / (1.0 - 1.01 * defect) / reach + 4.0 * U
+    return 1.02 * off / (1.0 - 1.01 * defect) / reach + 4.0 * terms * U
 
 
 @inlined
