@@ -662,7 +662,7 @@ class _Source:
 
     def exact_map(self, piece: int) -> Hashable:
         """The exact output map of a piece; equal where maps are equal."""
-        if self.outline is None:
+        if isinstance(self.judge, engines.LineJudge):
             found = self.judge.output_map(int(self.pieces.states[piece]), self.pieces.marks[piece])
             if found is not None:
                 return found
