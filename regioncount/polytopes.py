@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -39,9 +39,9 @@ class SpaceJudge(Judge):
         self._planes: dict[tuple[int, int, int, int, bytes], Hyperplane] = {}
         self._points: dict[int, SpacePoint] = {}
 
-    def plane(self, tag: Sequence[int], pattern: np.ndarray) -> Hyperplane:
+    def plane(self, tag: np.ndarray, pattern: np.ndarray) -> Hyperplane:
         """The hyperplane on which candidates i and j of a unit tie, positive where i is ahead, on a pattern's cell."""
-        block, unit, i, j = (int(x) for x in tag[:4])
+        block, unit, i, j = tag[:4].tolist()
         if block < 0:
             return self.sides[unit]
         key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
@@ -56,13 +56,15 @@ class SpaceJudge(Judge):
             found = self._planes[key] = (*rest[:n], c, 0)
         return found
 
-    def at_vertex(self, tag: Sequence[int], facets: np.ndarray, key: int, pattern: np.ndarray) -> int:
-        """Sign of a hyperplane at the vertex, named ``key``, in which facets meet."""
+    def at_vertex(
+        self, tag: np.ndarray, key: int, facets: Callable[[], Iterable[np.ndarray]], pattern: np.ndarray
+    ) -> int:
+        """Sign of a hyperplane at the vertex, named ``key``, in which ``facets()`` meet."""
         point = self._points.get(key)
         if point is None:
             if len(self._points) > 100_000:
                 self._points.clear()
-            point = self._points[key] = common_point([self.plane(facet, pattern) for facet in facets])
+            point = self._points[key] = common_point([self.plane(facet, pattern) for facet in facets()])
         return sign_at_point(self.plane(tag, pattern), point)
 
     def conic(self, block: int) -> NeedsConicEngine:
@@ -240,10 +242,16 @@ class PolytopeRun(PolygonRun):
         raise AssertionError("the judge refuses quadratic scores")
 
     def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
-        vertex, facet = int(request[6]), int(request[7])
-        tight = self.stack.tight[vertex]
-        facets = [facet + k for k in range(WORD * len(tight)) if self.kernel.has(tight, k)]
-        return self.judge.at_vertex(request[2:6], self.stack.tags[facets], int(request[14]), pattern)
+        vertex, first = int(request[6]), int(request[7])
+
+        def facets() -> Iterator[np.ndarray]:
+            for word, bits in enumerate(self.stack.tight[vertex].tolist()):
+                rest = bits & 2**WORD - 1
+                while rest:
+                    yield self.stack.tags[first + WORD * word + (rest & -rest).bit_length() - 1]
+                    rest &= rest - 1
+
+        return self.judge.at_vertex(request[2:6], int(request[14]), facets, pattern)
 
     def _drain(self) -> None:
         k, state, leaves = self.kernel, self.run_.state, self.leaves
