@@ -151,9 +151,9 @@ class PolytopeRun(PolygonRun):
         self._allocate(len(corners), emit)
         self._first_frame(corners)
         if exact:
-            self.run_.state[polytope.NO_FLOATS] = 1
+            self.run_.state[self.kernel.NO_FLOATS] = 1
             self.roots.map[0, n + 1] = np.inf
-            self.roots.norm[0, polytope.ERROR] = np.inf
+            self.roots.norm[0, self.kernel.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k, n = self.kernel, self.dim
@@ -196,10 +196,10 @@ class PolytopeRun(PolygonRun):
         words = old.tight.shape[1]
         if old.place[:, self.kernel.N_FACETS].max() + 2 >= WORD * words:
             words *= 2
-        longer = (np.concatenate([a, np.zeros_like(a)]) for a in (old.vertices, old.facets, old.tags))
-        self._size_pools(*longer, words)
+        vertices, facets, tags = (np.concatenate([a, np.zeros_like(a)]) for a in (old.vertices, old.facets, old.tags))
+        self._size_pools(vertices, facets, tags, words)
 
-    def _first_frame(self, corners: list[list[int]]) -> None:
+    def _first_frame(self, corners: list[Any]) -> None:
         """The whole domain; ``corners`` lists the sides that meet in each."""
         from regioncount.kernels.predicates import mix
 
@@ -388,7 +388,8 @@ def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.n
     ``Partition.halfspaces``.
     """
     window = judge.window
-    rows, counts = [], []
+    rows: list[list[float]] = []
+    counts: list[int] = []
     for p in range(len(pieces.patterns)):
         before = len(rows)
         for *slopes, constant, far in piece_planes(pieces, judge, p):
