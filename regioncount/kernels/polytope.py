@@ -151,7 +151,7 @@ class Leaves(NamedTuple):
 
 class Work(NamedTuple):
     """Scratch: plane (n + 2,) the hyperplane asked about, a, c, error; value and bound (P,) at each vertex; common (W,)
-    bits; of the facets of a child, their vertices ``count`` and new number ``name`` (64 W,); simple and below (P,), of
+    bits; of the facets of a child, their number of vertices ``corners_of`` and new number ``name`` (64 W,); simple and below (P,), of
     vertices.  For ``refine``: rows
     (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order, inverse (n, 2n), solution
     and residual (n,).
@@ -161,7 +161,7 @@ class Work(NamedTuple):
     value: np.ndarray
     bound: np.ndarray
     common: np.ndarray
-    count: np.ndarray
+    corners_of: np.ndarray
     name: np.ndarray
     simple: np.ndarray
     below: np.ndarray
@@ -726,13 +726,13 @@ def drop_facets(work, stack, f):
     start, facet_at = stack.place[f, VERTEX_AT], stack.place[f, FACET_AT]
     total = stack.place[f, N_FACETS]
     for k in range(total):
-        work.count[k] = 0
+        work.corners_of[k] = 0
         for v in range(stack.info[f, CORNERS]):
-            work.count[k] += has(stack.tight[start + v], k)
+            work.corners_of[k] += has(stack.tight[start + v], k)
     left = 0
     for k in range(total):
         work.name[k] = -1
-        if work.count[k] >= n:
+        if work.corners_of[k] >= n:
             copy_facets(stack, facet_at + k, facet_at + left, 1)
             work.name[k] = left
             left += 1
