@@ -151,10 +151,9 @@ class Leaves(NamedTuple):
 
 class Work(NamedTuple):
     """Scratch: plane (n + 2,) the hyperplane asked about, a, c, error; value and bound (P,) at each vertex; common (W,)
-    bits; of the facets of a child, their number of vertices ``corners_of`` and new number ``name`` (64 W,); simple and below (P,), of
-    vertices.  For ``refine``: rows
-    (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order, inverse (n, 2n), solution
-    and residual (n,).
+    bits; of facets the number of their vertices, corners_of, and the new name (64 W,); of vertices simple and below
+    (P,).  For ``refine``: rows (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order,
+    inverse (n, 2n), solution and residual (n,).
     """
 
     plane: np.ndarray
