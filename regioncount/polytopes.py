@@ -28,6 +28,7 @@ from regioncount.polyhedra import interior_point, meet, within
 
 MOST_CORNERS = 1 << 16  # of a box: those of 16 dimensions
 WORD = 64
+FARTHEST = float(np.finfo(np.float64).max)
 
 
 class SpaceJudge(Judge):
@@ -361,7 +362,7 @@ def interior_points(
     with np.errstate(all="ignore"):
         inner = pieces.points[:, :n] / weight[:, None]
         points = window.outward(inner)
-        far = np.array([float(abs(c / s)) for c, s in zip(window.centre, window.scale, strict=True)])
+        far = np.array([_as_float(abs(c / s)) for c, s in zip(window.centre, window.scale, strict=True)])
         rounding = 16 * U * np.sqrt(n) * (1.0 + (np.abs(inner) + far).max(axis=1, initial=0.0)) * weight
         unclear = ~((pieces.points[:, n + 1] > rounding) & np.isfinite(points).all(axis=1))
     exact = {}
@@ -369,7 +370,7 @@ def interior_points(
         point = interior_point([plane[:-1] for plane in piece_planes(pieces, judge, p) if plane[-1] == 0], n)
         assert point is not None, "pieces have an interior"
         exact[p] = tuple(c + s * x for c, s, x in zip(window.centre, window.scale, point, strict=True))
-        points[p] = [float(x) for x in exact[p]]
+        points[p] = [_as_float(x, FARTHEST) for x in exact[p]]
     return points, exact
 
 
@@ -381,6 +382,14 @@ def piece_planes(pieces: SpacePieces, judge: SpaceJudge, piece: int) -> list[Hyp
         plane = judge.plane(tag, pieces.patterns[piece])
         planes.append(plane if tag[0] < 0 or tag[4] & 1 == 0 else tuple(-x for x in plane))
     return planes
+
+
+def _as_float(x: Fraction, beyond: float = math.inf) -> float:
+    """The nearest float, or ±``beyond`` past the range of floats."""
+    try:
+        return float(x)
+    except OverflowError:
+        return beyond if x > 0 else -beyond
 
 
 def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.ndarray]:
@@ -397,7 +406,7 @@ def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.n
                 outward = [a / s for a, s in zip(slopes, window.scale, strict=True)]
                 shift = constant - sum(a * c for a, c in zip(outward, window.centre, strict=True))
                 largest = max(map(abs, outward))
-                rows.append([float(x / largest) for x in (*outward, shift)])
+                rows.append([_as_float(x / largest) for x in (*outward, shift)])
         counts.append(len(rows) - before)
     return np.array(rows).reshape(-1, len(window.centre) + 1), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 

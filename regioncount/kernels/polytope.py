@@ -104,7 +104,9 @@ from regioncount.kernels.predicates import (
     decide,
     hyperplane_error,
     lookup,
+    mean_radius,
     mixture_radius,
+    norm_bound,
     quotient_range,
     scaled_radius,
     solution_radius,
@@ -228,7 +230,7 @@ def plane_norm(plane):
     total = 0.0
     for d in range(plane.shape[0] - 1):
         total += plane[d] * plane[d]
-    return 1.001 * np.sqrt(total)
+    return norm_bound(total)
 
 
 @inlined
@@ -391,7 +393,8 @@ def invert(work):
 
 @njit
 def solve(work, stack, at, m):
-    """Put vertex ``at`` of the pool on the hyperplanes work.rows[:m], with a proven radius; False where there is none.
+    """Put vertex ``at`` of the pool on the hyperplanes work.rows[:m], with a proven radius; False, and nothing changed,
+    where there is none, or none smaller than it has.
 
     With C an approximate inverse of the chosen rows M and y an approximate solution, the true one is within
     |C| |residual| / (1 − ‖I − C M‖) of it (Rump, Verification methods, Acta Numerica 19, 2010, §10).
@@ -433,26 +436,28 @@ def solve(work, stack, at, m):
             moved += abs(work.inverse[d, n + r]) * work.residual[r]
         off += moved * moved
     radius = solution_radius(np.sqrt(off), np.sqrt(defect), reach, n)
-    infinite = stack.vertices[at, n] == 0.0
+    vertex = stack.vertices[at]
+    infinite = vertex[n] == 0.0  # then the last coordinate is R, and the direction is what counts
     weight = 1.0
+    largest = 0.0 if free == n else 1.0
     for d in range(n):
         if work.column[d] == n:
             weight = y[d]
+        else:
+            largest = max(largest, abs(y[d]))
     if not radius < abs(weight) / reach:
         return False
+    if infinite:
+        radius = scaled_radius(radius, largest / reach, n)
+        reach = largest
+    if not radius < vertex[n + 1]:
+        return False
     scale = 1.0 / reach if weight > 0.0 else -1.0 / reach
-    vertex = stack.vertices[at]
     for d in range(n):
         vertex[work.column[d]] = y[d] * scale
     vertex[free] = scale
-    if infinite:  # the last coordinate was R: the direction is what counts
-        largest = 0.0
-        for d in range(n):
-            largest = max(largest, abs(vertex[d]))
-        for d in range(n):
-            vertex[d] /= largest
+    if infinite:
         vertex[n] = 0.0
-        radius = scaled_radius(radius, largest)
     vertex[n + 1] = radius
     return True
 
@@ -492,7 +497,7 @@ def cross(work, stack, f, u, v, at, key):
         size = max(size, abs(vertex[d]))
     radius = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u], work.bound[v], np.sqrt(gap), n + 1)
     if size < 0.25:
-        radius = scaled_radius(radius, size)
+        radius = scaled_radius(radius, size, n + 1)
         for d in range(n + 1):
             vertex[d] /= size
     vertex[n + 1] = radius
@@ -539,6 +544,7 @@ def solve_crossing(work, stack, f, at, between):
     vertex = stack.vertices[at]
     if between:
         vertex[n] = 1.0
+        vertex[n + 1] = np.inf
     m = gather(work, stack, f, at, work.common)
     if m < work.rows.shape[0]:
         scale = 0.0
@@ -546,7 +552,7 @@ def solve_crossing(work, stack, f, at, between):
             scale = max(scale, abs(work.plane[d]))
         for d in range(n + 1):
             work.rows[m, d] = work.plane[d] / scale
-        work.rows[m, n + 1] = hyperplane_error(work.plane[n + 1], scale)
+        work.rows[m, n + 1] = hyperplane_error(work.plane[n + 1], scale, n + 1)
         if vertex[n] == 0.0:
             work.rows[m, n] = 0.0
         m += 1
@@ -697,7 +703,7 @@ def put_facet(run, work, stack, at, side, key):
         scale = max(scale, abs(work.plane[d]))
     for d in range(n + 1):
         stack.facets[at, d] = side * work.plane[d] / scale
-    stack.facets[at, n + 1] = hyperplane_error(work.plane[n + 1], scale)
+    stack.facets[at, n + 1] = hyperplane_error(work.plane[n + 1], scale, n + 1)
     for d in range(4):
         stack.tags[at, d] = run.cut_tag[d]
     stack.tags[at, T_BORDER] = run.cut_tag[T_BORDER] ^ (side < 0)
@@ -719,6 +725,8 @@ def move(stack, f, vertex_at, facet_at):
 def drop_facets(work, stack, f):
     """Forget the facets of frame f with fewer than n vertices, which touch it in less than a facet; the others change
     their numbers.  For when the numbers run out.
+
+    Vertices get the names of what is left: ``edge_key`` relies on a simple vertex being named by what it is tight on.
     """
     n = work.solution.shape[0]
     words = stack.tight.shape[1]
@@ -739,9 +747,11 @@ def drop_facets(work, stack, f):
         for w in range(words):
             work.common[w] = stack.tight[start + v, w]
             stack.tight[start + v, w] = 0
+        stack.keys[start + v] = 0
         for k in range(total):
             if work.name[k] >= 0 and has(work.common, k):
                 put(stack.tight[start + v], work.name[k])
+                stack.keys[start + v] += stack.tags[facet_at + work.name[k], T_KEY]
     stack.place[f, N_FACETS] = left
 
 
@@ -785,7 +795,7 @@ def outcomes(prog, run, stack, roots, f, b, widest):
         for i in range(n):
             z[i] += row[i] * row[i]
     for i in range(n):
-        norm = 1.001 * np.sqrt(z[i])
+        norm = norm_bound(z[i])
         bound = space_noise(norm, m[dims + 1, i], dims + 1) + norm * widest
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
@@ -1122,14 +1132,6 @@ def split_set(prog, run, work, stack, roots, f, at):
 # ----------------------------------------------------------------------------------------------------- finished pieces
 
 
-@inlined
-def add_vertex(point, vertex, n):
-    """Add a vertex to a sum of them, in column n + 1 the greatest radius."""
-    for d in range(n + 1):
-        point[d] += vertex[d]
-    point[n + 1] = max(point[n + 1], vertex[n + 1])
-
-
 @njit
 def emit_facets(run, work, stack, leaves, f, at):
     """Append the facets of frame f to the finished ones, each with a point inside, from place ``at`` on; their number.
@@ -1146,15 +1148,21 @@ def emit_facets(run, work, stack, leaves, f, at):
         witness = leaves.witness[at]
         for d in range(n + 2):
             witness[d] = 0.0
+        count = 0
         for v in range(stack.info[f, CORNERS]):
             if has(stack.tight[start + v], k):
-                add_vertex(witness, stack.vertices[start + v], n)
+                count += 1
+                for d in range(n + 2):
+                    witness[d] += stack.vertices[start + v, d]
                 for w in range(words):
                     work.common[w] &= stack.tight[start + v, w]
         shared = 0
         for w in range(words):
             shared += ones(work.common[w])
         if shared == 1:
+            for d in range(n + 1):
+                witness[d] /= count
+            witness[n + 1] = mean_radius(witness[n + 1], count, n + 1)
             for d in range(5):
                 leaves.tags[at, d] = stack.tags[stack.place[f, FACET_AT] + k, d]
             at += 1
@@ -1173,7 +1181,10 @@ def clearance(stack, f, point):
         if not is_infinite(stack, facet):
             plane = stack.facets[facet]
             norm = plane_norm(plane)
-            least = min(least, (value_at(plane, point) - space_noise(norm, plane[n + 1], n + 1)) / norm)
+            inside = (value_at(plane, point) - space_noise(norm, plane[n + 1], n + 1)) / norm
+            if not inside > -1.0:  # not a number, too
+                return -1.0
+            least = min(least, inside)
     return least
 
 
@@ -1235,7 +1246,7 @@ def count_leaves(prog, stack, roots, f):
     for d in range(last):
         norm_p += m[d, p] * m[d, p]
         norm_q += m[d, q] * m[d, q]
-    norm_p, norm_q = 1.001 * np.sqrt(norm_p), 1.001 * np.sqrt(norm_q)
+    norm_p, norm_q = norm_bound(norm_p), norm_bound(norm_q)
     noise_p, noise_q = space_noise(norm_p, m[last, p], last), space_noise(norm_q, m[last, q], last)
     seen = 0
     for v in range(stack.info[f, CORNERS]):
