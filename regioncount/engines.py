@@ -648,7 +648,7 @@ class PolygonRun:
             status = self._advance()
             if status == k.OK:
                 break
-            self._serve(status)
+            self._provide(status)
         pieces = None
         if self.run_.state[k.EMIT]:
             self._drain()
@@ -665,7 +665,7 @@ class PolygonRun:
         """Run the kernel until it has ended or needs something."""
         return int(self.kernel.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves))
 
-    def _serve(self, status: int) -> None:
+    def _provide(self, status: int) -> None:
         """Give the kernel what it needs."""
         k = self.kernel
         if status == k.REQUEST:

@@ -278,7 +278,7 @@ class PolytopeRun(PolygonRun):
             status = self._advance()
             if status == k.OK:
                 break
-            self._serve(status)
+            self._provide(status)
             if status == k.FULL and len(self.chunks[-1][0]):
                 yield self._collect()
                 self.chunks.clear()

@@ -97,9 +97,12 @@ from regioncount.kernels.predicates import (
     N_CANDIDATES,
     N_CHOOSE,
     N_PRE,
+    NONE,
+    ONE,
     ORDER_AT,
     PLAIN,
     UNDECIDED,
+    ZERO,
     U,
     decide,
     hyperplane_error,
@@ -843,8 +846,8 @@ def settle_bit(prog, run, work, stack, roots, f, unit):
     """How a BIT unit lies on frame f: 1 on, −1 off (or zero everywhere), 2 both, 3 if asked."""
     b = stack.info[f, BLOCK]
     asked = run.state[N_REQUESTS]
-    unit_plane(prog, work, roots, b, unit, 0, 0)
-    known = plane_signs(run, work, stack, f, unit, 0, 0, line_key(roots.uid[b], unit, 0, 0))
+    unit_plane(prog, work, roots, b, unit, ZERO, ZERO)
+    known = plane_signs(run, work, stack, f, unit, ZERO, ZERO, line_key(roots.uid[b], unit, 0, 0))
     s = outcome(run, stack.info[f, CORNERS])
     if s == 2:
         run.state[N_REQUESTS] = asked  # both sides are there whatever the other vertices say
@@ -955,7 +958,7 @@ def filter_open(prog, run, work, stack, roots, f, fresh):
         if prog.units[unit, KIND] == BIT:
             s = np.int64(run.range[2, prog.units[unit, FIRST_VALUE]]) if fresh else 3
             if not fresh:
-                unit_plane(prog, work, roots, b, unit, 0, 0)
+                unit_plane(prog, work, roots, b, unit, ZERO, ZERO)
                 s = plane_range(work, stack, f, widest)
             if s == 3:
                 s = settle_bit(prog, run, work, stack, roots, f, unit)
@@ -1016,12 +1019,12 @@ def split_two(prog, run, work, stack, roots, f, at, i, j):
     set_tag(run, b, unit, i, j, 2 * run.state[NEXT_BORDER])
     place_above(stack, f, f + 1, new)
     stack.place[f + 1, FACET_AT] += 1  # the part above the cut stays in place, with one more facet
-    if not take_part(run, work, stack, f, new, -1, f + 1, key):
+    if not take_part(run, work, stack, f, new, NONE, f + 1, key):
         return GROW_CORNERS
     run.state[NEXT_BORDER] += 1
     close_unit(stack, f, at)
     count = stack.info[f + 1, CORNERS]
-    take_part(run, work, stack, f, new, 1, f, key)
+    take_part(run, work, stack, f, new, ONE, f, key)
     copy_frame(prog, stack, f, f + 1, run.state[LAST_BLOCK])
     stack.info[f + 1, CORNERS] = count
     move(stack, f + 1, pool_top(stack, f), stack.place[f, FACET_AT] + stack.place[f, N_FACETS])
@@ -1074,7 +1077,7 @@ def clip_to_winner(prog, run, work, stack, roots, f, to, unit, k, border):
             low, high = min(j, k), max(j, k)
             key = line_key(roots.uid[b], unit, low, high)
             set_tag(run, b, unit, low, high, 2 * (border + low * count + high))
-            side = 1 if k == low else -1  # work.plane is the lead of the lower candidate, the signs are that of k
+            side = ONE if k == low else NONE  # work.plane is the lead of the lower candidate, the signs are that of k
             for v in range(stack.info[to, CORNERS]):
                 run.scratch[SIGN, v] = side * run.scratch[SIGN, v]
             new = crossings(run, work, stack, to, key)
@@ -1096,8 +1099,8 @@ def split_set(prog, run, work, stack, roots, f, at):
         return REQUEST
     count = prog.units[unit, N_CANDIDATES]
     if total == 2:
-        i = -1
-        j = -1
+        i = NONE
+        j = NONE
         for k in range(count):
             if run.scratch[ALIVE, k]:
                 i, j = (k, j) if i < 0 else (i, k)
@@ -1304,7 +1307,7 @@ def step(prog, run, work, stack, roots, leaves):
     if stack.place[f, N_FACETS] + 1 >= 64 * stack.tight.shape[1]:
         drop_facets(work, stack, f)
     if prog.units[stack.info[f, N_INFO], KIND] != BIT:
-        return split_set(prog, run, work, stack, roots, f, 0)
+        return split_set(prog, run, work, stack, roots, f, ZERO)
     if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT] and not run.state[FINGERPRINTS]:
         parts = count_leaves(prog, stack, roots, f)
         if parts > 0:
@@ -1313,7 +1316,7 @@ def step(prog, run, work, stack, roots, leaves):
             run.counts[b] += parts
             run.state[TOP] = f - 1
             return OK
-    return split_two(prog, run, work, stack, roots, f, 0, 0, 0)
+    return split_two(prog, run, work, stack, roots, f, ZERO, ZERO, ZERO)
 
 
 @njit

@@ -22,6 +22,8 @@ import numpy as np
 from regioncount.kernels import contracted, inlined, njit
 
 UNDECIDED = 2
+# arguments: numba compiles a function anew for every literal integer that it is called with, but not for these
+ZERO, ONE, NONE = np.int64(0), np.int64(1), np.int64(-1)
 U = 2.0**-53
 TINY = 1e-300  # absorbs what underflow loses
 HUGE = 1e300  # beyond it nothing is decided in floats
