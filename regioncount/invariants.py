@@ -593,9 +593,9 @@ def _space_continuity(p: Partition, halfspaces: _HalfSpaces, maps: _Maps, frame:
                 mine = np.arange(halfspaces.offsets[q], halfspaces.offsets[q + 1])
                 plane = halfspaces.planes[mine[mine != other]]
                 if (plane[:, :-1] @ at + plane[:, -1] > 4 * frame.tolerance).all():
-                    two = [maps.at(np.array([k]), at[None]) for k in (piece, q)]
+                    here, there = (maps.at(np.array([k]), at[None]) for k in (piece, q))
                     room = 4 * (1 + np.abs(at).max()) * (maps.room[[piece]] + maps.room[[q]])
-                    if _apart(*two, room).any():
+                    if _apart(here, there, room).any():
                         raise AssertionError(
                             f"piece {piece}: its map agrees with that of piece {q} on the facet between them, since "
                             "the network is continuous"
