@@ -376,7 +376,7 @@ class HyperplaneArrangement:
 
         Parameters
         ----------
-        domain : domain or str, optional
+        domain : Interval, Box, Line, Plane, Space or str, optional
             Only the regions that meet the interior of it, with a point there; by default the whole space.
 
         Yields
@@ -395,13 +395,17 @@ class HyperplaneArrangement:
         >>> next(HyperplaneArrangement([], [], dim=2).regions())
         (array([], dtype=int8), (Fraction(0, 1), Fraction(0, 1)))
         """
-        if not self.n_hyperplanes and domain is None:
+        where = "all" if domain is None else domain
+        if not self.n_hyperplanes and isinstance(where, str) and where.strip() == "all":
             yield np.zeros(0, dtype=np.int8), (Fraction(0),) * self.dim
             return
+        from regioncount.network import Affine, Network, ReLU
         from regioncount.polytopes import regions
 
-        for pattern, point in regions(self.network(), "all" if domain is None else domain):
-            yield 2 * np.asarray(pattern).astype(np.int8) - 1, point
+        constant = Network(self.dim, (Affine([[0] * self.dim]), ReLU()))  # where there are none: one region
+        network = self.network() if self.n_hyperplanes else constant
+        for pattern, point in regions(network, where):
+            yield 2 * np.asarray(pattern).astype(np.int8)[: self.n_hyperplanes] - 1, point
 
     # ---------------------------------------------------------------- helpers
 

@@ -375,7 +375,9 @@ def test_no_hyperplanes() -> None:
     assert (empty.characteristic_polynomial(), empty.rank, len(empty)) == ((0, 0, 0, 1), 0, 0)
     assert empty.is_central and not empty.is_essential and empty.is_general_position
     assert empty.sign_vector([[1, 2, 3]]).shape == (1, 0)
-    assert list(empty.regions())[0][1] == (0, 0, 0)
+    assert [point for _, point in empty.regions()] == [(0, 0, 0)]
+    ((signs, point),) = empty.regions("1:2,1:2,1:2")
+    assert signs.shape == (0,) and all(1 < x < 2 for x in point)
     assert empty == rc.HyperplaneArrangement(np.zeros((0, 3)), [], dim=3) == pickle.loads(pickle.dumps(empty))
     with pytest.raises(rc.InputError, match="network: expected hyperplanes"):
         empty.network()
@@ -425,11 +427,6 @@ def check_regions(arrangement, domain=None) -> int:
     return len(seen)
 
 
-polytopes = pytest.importorskip("regioncount.polytopes")
-enumerates = pytest.mark.skipif(not hasattr(polytopes, "regions"), reason="polytopes.regions is not there yet")
-
-
-@enumerates
 @settings(deadline=None, max_examples=40)
 @given(degenerate(most=8, dims=(1, 4)))
 def test_regions_are_as_many_as_counted(arrangement) -> None:
@@ -437,7 +434,7 @@ def test_regions_are_as_many_as_counted(arrangement) -> None:
     assert sum(1 for _ in arrangement.regions()) == arrangement.n_regions()
 
 
-@enumerates
+@pytest.mark.slow
 def test_regions_of_the_peers_and_of_families() -> None:
     peer = rc.load_arrangement(DATA / "peers" / "hyperplanes_4d_20.npz")
     assert check_regions(peer) == 6196
@@ -606,6 +603,12 @@ def test_command_on_a_domain(lines: Path, tmp_path: Path) -> None:
     assert (report["regions"], report["bounded_regions"], report["certified"]) == (7, None, True)
     assert (tmp_path / "lines.html").stat().st_size > 1000
     assert "in the domain" in run(lines, "--domain=0:1,0:1").stdout
+
+
+def test_command_in_space(tmp_path: Path) -> None:
+    rc.save_arrangement(rc.hyperplane_arrangements.resonance(3), tmp_path / "resonance.json")
+    report = json.loads(run(tmp_path / "resonance.json", "--domain=-1:1,-1:1,-1:1", "--json").stdout)
+    assert (report["regions"], report["method"], report["certified"]) == (32, "polytope", True)
 
 
 def test_command_draws_the_whole_plane(lines: Path, tmp_path: Path) -> None:
