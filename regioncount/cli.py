@@ -221,6 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     arrangement.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help=f"also draw the regions of lines in the plane: {DRAWINGS}"
     )
+    arrangement.add_argument("--window", metavar="A:B,C:D", help="the part to draw; default: all that can be seen")
     arrangement.add_argument("--width", metavar="W", help=WIDTH_HELP)
 
     app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
@@ -699,8 +700,9 @@ def _arrangement(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         _check_drawing("-o", arguments.output, arguments.width)
-    elif arguments.width is not None:
-        raise InputError("argument --width: needs -o")
+    for option in ("width", "window"):
+        if arguments.output is None and getattr(arguments, option) is not None:
+            raise InputError(f"argument --{option}: needs -o")
     arrangement = files.load_arrangement(arguments.arrangement)
     if arguments.output is not None and (arrangement.dim != 2 or not len(arrangement)):
         what = f"{len(arrangement)} hyperplanes in R^{arrangement.dim}"
@@ -801,22 +803,29 @@ def _print_arrangement(report: dict[str, Any]) -> None:
 def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Namespace) -> str:
     """Draw the regions of lines in the plane, coloured one by one, and return a line about it."""
     from regioncount import drawing
+    from regioncount.domain import as_domain
     from regioncount.network import Affine, Network
     from regioncount.partition import subdivide
 
     layers = arrangement.network().layers
     plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
+    window = None if arguments.window is None else _window(arguments.window, as_domain(arguments.domain, 2))
     partition = subdivide(plain, arguments.domain)
+    n = len(arrangement)
+    title = f"{partition.n_pieces:,} regions of {n:,} line{'s' * (n != 1)}"
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
 
-        figures.write_figure(figures.partition_figure(partition, "activation"), arguments.output)
+        screen = figures.partition_figure(partition, "activation", window=window)
+        figures.write_figure(screen.update_layout(title_text=title), arguments.output)
     else:
         from regioncount import paper
 
         width = arguments.width or "single"
-        paper.write_figure(paper.partition_figure(partition, "activation", width=width), arguments.output)
-    return f"{arguments.output}: {drawing.headline(partition, 'activation')[0]}; {drawing.footing(partition)}"
+        printed = paper.partition_figure(partition, "activation", width=width, window=window)
+        printed.axes[0].set_title(title)
+        paper.write_figure(printed, arguments.output)
+    return f"{arguments.output}: {title}; {drawing.footing(partition)}"
 
 
 # --- app
