@@ -20,8 +20,11 @@ demo: $(VENV)/.installed-demo
 	$(BIN)/regioncount build random-maxout --widths 2,12,12,1 --rank 3 --init uniform --seed 3 -o demo/maxout.json
 	$(BIN)/regioncount figure demo/maxout.json -o demo/partition_maxout.pdf
 	$(BIN)/regioncount figure examples/attention_conic.json -o demo/partition_attention.pdf
+	@echo
+	$(BIN)/regioncount arrangement examples/arrangements/lines.json -o demo/lines.pdf
 	@echo; echo "Counts against depth: demo/depth.pdf, demo/depth.html (for a browser), demo/depth.jsonl (the records)."
 	@echo "Linear regions in the plane: demo/partition_relu.pdf, demo/partition_maxout.pdf, demo/partition_attention.pdf."
+	@echo "An arrangement of lines in the whole plane: demo/lines.pdf."
 	@echo "The dashboard: start $(BIN)/regioncount app, then open http://127.0.0.1:8050/ in a browser."
 
 test: lint browser

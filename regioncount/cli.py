@@ -51,7 +51,7 @@ SWEEP_SIZES = {
     "hidden": "hidden units of a feedforward layer, default 8",
 }
 
-METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
+METHODS = ("auto", "interval", "polygon", "conic", "polytope", "grid", "montecarlo")
 SCREEN, PRINT = (".html", ".json"), (".pdf", ".png", ".svg")
 DRAWINGS = ".html or .json for the screen; .pdf, .png or .svg for print"
 CHECKED_REGIONS = 30_000_000  # on a domain, general position is checked where the whole space can have so many
@@ -123,7 +123,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"regioncount {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     names = ", ".join(DEFINITIONS)
-    counted = f"default: all of {names}; R1 on request"
+    counted = f"default: all of {names}; R1, in 1-D and 2-D, on request"
     most_pieces = "most pieces to keep in memory, default 2,000,000"
 
     build = commands.add_parser("build", help="write a named network to a file", allow_abbrev=False)
@@ -139,10 +139,17 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("network", help="network file, .json or .safetensors")
     count.add_argument(
         "--domain",
-        help="-1:1, or -1:1,-1:1, or 'poly:x,y;x,y;…' (a convex polygon), all (the whole line or plane), or slice:FILE "
-        "(a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
+        help="-1:1, or -1:1,-1:1,… (a box), 'poly:x,y;x,y;…' (a convex polygon), all (the whole line, plane or space), or "
+        "slice:FILE (a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
     )
-    count.add_argument("--method", choices=METHODS, default="auto")
+    count.add_argument(
+        "--method",
+        choices=METHODS,
+        default="auto",
+        metavar="M",
+        help=f"{', '.join(METHODS)}: auto takes the exact engine that fits (1-D interval, 2-D polygon and conic, 3-D and "
+        "more polytope); grid and montecarlo only estimate",
+    )
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
     count.add_argument("--samples", type=int, metavar="N", help="descents, with --method montecarlo, default 200")
     count.add_argument("--seed", type=int, metavar="S", help="with --method montecarlo, default 0")
@@ -214,6 +221,7 @@ def _parser() -> argparse.ArgumentParser:
     arrangement.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help=f"also draw the regions of lines in the plane: {DRAWINGS}"
     )
+    arrangement.add_argument("--window", metavar="A:B,C:D", help="the part to draw; default: all that can be seen")
     arrangement.add_argument("--width", metavar="W", help=WIDTH_HELP)
 
     app = commands.add_parser("app", help="open the dashboard on this machine", allow_abbrev=False)
@@ -287,6 +295,10 @@ def _count(arguments: argparse.Namespace) -> int:
             raise InputError(f"argument --{name}: needs --method montecarlo")
 
     network, domain = _load(arguments)
+    if "R1" in (arguments.definitions or ()) and _inner_dim(domain) > 2:
+        raise InputError(f"argument --definitions: R1 is counted in one and two dimensions, got {domain.dim}")
+    if arguments.save is not None and _inner_dim(domain) > 2:
+        raise InputError(f"argument --save: partitions are kept in one and two dimensions, got {domain.dim}")
     options = {"domain": domain, "method": arguments.method, "exact": arguments.exact}
     if arguments.max_pieces is not None:
         options["max_pieces"] = arguments.max_pieces
@@ -337,6 +349,13 @@ def _load(arguments: argparse.Namespace) -> tuple[Network, Domain]:
     if text is None:
         raise InputError(f"argument --domain: {arguments.network} has no domain of its own, give one")
     return network, files.read_domain(text, network.input_dim)
+
+
+def _inner_dim(domain: Domain) -> int:
+    """The dimension of what is subdivided: of a slice that of its parameters."""
+    from regioncount.domain import Slice
+
+    return domain.parameters if isinstance(domain, Slice) else domain.dim
 
 
 def _count_within_memory(network: Any, definitions: tuple[str, ...] | None, **options: Any) -> tuple[CountResult, str]:
@@ -623,6 +642,11 @@ class _Progress:
 def _figure(arguments: argparse.Namespace) -> int:
     _check_drawing("-o", arguments.output, arguments.width)
     network, domain = _load(arguments)
+    if _inner_dim(domain) > 2:
+        raise InputError(
+            f"argument --domain: figures show one or two dimensions, got {domain} of {domain.dim}; expected "
+            "slice:FILE, a cut through them"
+        )
     if arguments.boundary and network.output_dim < 2:
         raise InputError(f"argument --boundary: {arguments.network} has a single output, a boundary needs 2")
 
@@ -656,9 +680,9 @@ def _figure(arguments: argparse.Namespace) -> int:
 
 def _window(text: str, domain: Domain) -> tuple[float, ...]:
     """The part to draw: low:high of x and y, on the line perhaps of x alone."""
-    from regioncount.domain import Box, Interval, Slice, parse_domain
+    from regioncount.domain import Box, Interval, parse_domain
 
-    dim = domain.parameters if isinstance(domain, Slice) else domain.dim
+    dim = _inner_dim(domain)
     with located("argument --window: "):
         box = parse_domain(text, 2)
         if not (isinstance(box, Box) and box.dim == 2 or isinstance(box, Interval) and dim == 1):
@@ -676,8 +700,9 @@ def _arrangement(arguments: argparse.Namespace) -> int:
 
     if arguments.output is not None:
         _check_drawing("-o", arguments.output, arguments.width)
-    elif arguments.width is not None:
-        raise InputError("argument --width: needs -o")
+    for option in ("width", "window"):
+        if arguments.output is None and getattr(arguments, option) is not None:
+            raise InputError(f"argument --{option}: needs -o")
     arrangement = files.load_arrangement(arguments.arrangement)
     if arguments.output is not None and (arrangement.dim != 2 or not len(arrangement)):
         what = f"{len(arrangement)} hyperplanes in R^{arrangement.dim}"
@@ -778,22 +803,29 @@ def _print_arrangement(report: dict[str, Any]) -> None:
 def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Namespace) -> str:
     """Draw the regions of lines in the plane, coloured one by one, and return a line about it."""
     from regioncount import drawing
+    from regioncount.domain import as_domain
     from regioncount.network import Affine, Network
     from regioncount.partition import subdivide
 
     layers = arrangement.network().layers
     plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
+    window = None if arguments.window is None else _window(arguments.window, as_domain(arguments.domain, 2))
     partition = subdivide(plain, arguments.domain)
+    n = len(arrangement)
+    title = f"{partition.n_pieces:,} regions of {n:,} line{'s' * (n != 1)}"
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
 
-        figures.write_figure(figures.partition_figure(partition, "activation"), arguments.output)
+        screen = figures.partition_figure(partition, "activation", window=window)
+        figures.write_figure(screen.update_layout(title_text=title), arguments.output)
     else:
         from regioncount import paper
 
         width = arguments.width or "single"
-        paper.write_figure(paper.partition_figure(partition, "activation", width=width), arguments.output)
-    return f"{arguments.output}: {drawing.headline(partition, 'activation')[0]}; {drawing.footing(partition)}"
+        printed = paper.partition_figure(partition, "activation", width=width, window=window)
+        printed.axes[0].set_title(title)
+        paper.write_figure(printed, arguments.output)
+    return f"{arguments.output}: {title}; {drawing.footing(partition)}"
 
 
 # --- app

@@ -196,8 +196,11 @@ def window_of(partition: Partition, window: Any) -> Window:
     Raises
     ------
     InputError
-        Unless it is four finite numbers with x from < x to and y from < y to, or on the line just the first two.
+        Unless it is four finite numbers with x from < x to and y from < y to, or on the line just the first two; and
+        for a partition of three or more dimensions.
     """
+    if partition.dim > 2:
+        raise InputError(f"partition: figures show one or two dimensions, got {partition.dim}; expected a slice")
     if window is None:
         return bounds(partition)
     try:

@@ -106,7 +106,7 @@ def save(network: Any, path: str | os.PathLike[str], round: bool = False) -> Non
     Raises
     ------
     InputError
-        If such a weight is not to be rounded, or the file cannot be written.
+        If such a weight is not to be rounded, a partition has three or more dimensions, or the file cannot be written.
     """
     is_network = isinstance(network, Network)
     if not is_network and type(network).__name__ != "Partition":
@@ -116,6 +116,8 @@ def save(network: Any, path: str | os.PathLike[str], round: bool = False) -> Non
         if is_network == (suffix == ".npz"):
             raise InputError("expected .json or .safetensors for a network, .npz for a partition")
         if suffix == ".npz":
+            if network.dim > 2:
+                raise InputError(f"partition: partitions are kept in one and two dimensions, got {network.dim}")
             content = _dump_partition(network)
         elif suffix == ".json":
             content = _dump_json(network_to_dict(network)).encode() + b"\n"

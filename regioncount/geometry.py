@@ -395,6 +395,7 @@ def polygons(partition: Partition, tolerance: float | None = None) -> np.ndarray
     >>> len(pieces), bool(shapely.coverage_is_valid(pieces, gap_width=1e-6))
     (4, True)
     """
+    _drawn(partition)
     if partition.dim == 1:
         ends = _cut_off(partition)
         return _segments(ends[:-1], ends[1:])
@@ -452,6 +453,7 @@ def areas(partition: Partition) -> np.ndarray:
     >>> areas(rc.subdivide(network, "-1:4")).tolist()
     [1.0, 1.0, 3.0]
     """
+    _drawn(partition)
     if partition.dim == 1:
         return np.diff(partition.breakpoints)
     offsets, facet, forward = _walked(partition)
@@ -500,6 +502,7 @@ def regions(partition: Partition, definition: str = "linear", tolerance: float |
     >>> [region.area for region in regions(rc.subdivide(network, "-2:2,0:1"))]  # of two pieces
     [4.0]
     """
+    _drawn(partition)
     labels = partition.labels(definition)
     n = int(labels.max()) + 1
     if partition.dim == 1:
@@ -558,6 +561,7 @@ def geojson(partition: Partition, definition: str = "linear", tolerance: float |
     InputError
         If the definition is unknown, or a map has no finite floats.
     """
+    _drawn(partition)
     labels = partition.labels(definition)
     shapes = regions(partition, definition, tolerance)
     if partition.dim == 2:
@@ -583,6 +587,11 @@ def geojson(partition: Partition, definition: str = "linear", tolerance: float |
             properties["pattern"] = "".join(map(str, partition.patterns[first[region]]))
         features.append({"type": "Feature", "geometry": json.loads(text), "properties": properties})
     return {"type": "FeatureCollection", "features": features}
+
+
+def _drawn(partition: Partition) -> None:
+    if partition.dim > 2:
+        raise InputError(f"partition: expected one of the line or the plane, got one of dimension {partition.dim}")
 
 
 def _plane(partition: Partition) -> None:

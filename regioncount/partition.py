@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from regioncount.boundary import DecisionBoundary
 
 MAX_PIECES = 2_000_000
-METHODS = ("auto", "interval", "polygon", "conic", "grid", "montecarlo")
+METHODS = ("auto", "interval", "polygon", "conic", "polytope", "grid", "montecarlo")
 ESTIMATES = ("grid", "montecarlo")  # sample, and count nothing
 
 
@@ -47,7 +47,7 @@ class CountResult:
     ----------
     domain : str
     method : str
-        The engine: "interval", "polygon", "conic", "grid" or "montecarlo".
+        The engine: "interval", "polygon", "conic", "polytope", "grid" or "montecarlo".
     counts : dict of str to int
         By definition; empty for the grid and Monte Carlo, which only estimate.
     depth_profile : list of dict
@@ -98,13 +98,16 @@ def count(
     Parameters
     ----------
     network : Network
-    domain : Interval, Box, Polygon, Line, Plane, Slice, str or nested list, optional
-        By default the network's own.  "all" is the whole line or plane; "slice:FILE" reads a slice from a file.
+    domain : Interval, Box, Polygon, Line, Plane, Space, Slice, str or nested list, optional
+        By default the network's own.  "all" is the whole line, plane or space; "slice:FILE" reads a slice from a file.
+        Boxes have at most 16 dimensions; spaces may have more.
     definitions : sequence of str
-        What to count: some of ``DEFINITIONS`` and "R1"; ``activation`` alone needs no memory for pieces.
-    method : {"auto", "interval", "polygon", "conic", "grid", "montecarlo"}
+        What to count: some of ``DEFINITIONS`` and, in one and two dimensions, "R1"; ``activation`` alone needs no
+        memory for pieces.
+    method : {"auto", "interval", "polygon", "conic", "polytope", "grid", "montecarlo"}
         In the plane "auto" takes polygons where scores are affine and conics where they are quadratic; "polygon"
-        refuses quadratic scores, "conic" uses its pieces everywhere.
+        refuses quadratic scores, "conic" uses its pieces everywhere.  From three dimensions on it is "polytope", for
+        affine scores.
     max_pieces : int
         The most pieces to keep for the other definitions.
     grid : int, optional
@@ -120,7 +123,8 @@ def count(
     InputError
         If an argument is not as said, or the network is not piecewise affine (softmax) and not sampled.
     NeedsConicEngine
-        With ``method="polygon"``, if a score is quadratic on a piece.
+        If a score is quadratic on a piece, with ``method="polygon"``, on the whole plane, and in three or more
+        dimensions.
     TooManyPieces
         If a definition other than ``activation`` needs more than ``max_pieces`` pieces.
 
@@ -157,6 +161,8 @@ def count(
     if engine == "montecarlo":
         return _montecarlo(posed, samples, seed, started)
     _max_pieces(max_pieces)
+    if "R1" in definitions and where.dim > 2:
+        raise InputError(f"definitions: R1 is counted in one and two dimensions, got {where.dim}")
     if not set(definitions) <= {"activation"}:
         return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
     posed = _essential(posed)
@@ -205,7 +211,8 @@ def subdivide(
     if _engine(posed.domain, method) in ESTIMATES:
         which = "the grid" if method == "grid" else "Monte Carlo"
         raise InputError(
-            f"method: {which} samples points and makes no partition; expected 'auto', 'interval', 'polygon' or 'conic'"
+            f"method: {which} samples points and makes no partition; expected one of 'auto', "
+            "'interval', 'polygon', 'conic', 'polytope'"
         )
     return _subdivide(posed, method, max_pieces, exact)
 

@@ -613,7 +613,7 @@ def test_command_in_space(tmp_path: Path) -> None:
 
 def test_command_draws_the_whole_plane(lines: Path, tmp_path: Path) -> None:
     done = run(lines, "-o", tmp_path / "lines.html")
-    assert "7 activation regions" in done.stdout and (tmp_path / "lines.html").exists()
+    assert "7 regions of 3 lines" in done.stdout and (tmp_path / "lines.html").exists()
 
 
 def test_command_refuses(lines: Path, tmp_path: Path) -> None:
