@@ -579,9 +579,9 @@ class _ConicRun(PolygonRun):
                 if self.run_.state[k.NO_FLOATS] or not self._refresh():
                     self._plan_exactly()
             else:
-                self._serve_conic(status)
+                self._serve(status)
 
-    def _serve_conic(self, status: int) -> None:
+    def _serve(self, status: int) -> None:
         c = self.conic
         if status == c.GROW_FRAMES:
             self.frames = c.Stack(*(np.concatenate([a, np.zeros_like(a)]) for a in self.frames))
@@ -606,7 +606,7 @@ class _ConicRun(PolygonRun):
         roots = [self.judge.root(xtags[v], (0.0, 0.0), pattern) for v in range(n)]
         groups = _by_place(roots)
         while len(groups) + 2 >= len(self.frames.info):
-            self._serve_conic(c.GROW_FRAMES)
+            self._serve(c.GROW_FRAMES)
         border = int(self.run_.state[k.NEXT_BORDER])
         for s, (left, right) in enumerate(pairwise(groups)):
             x = Root.rational(between(roots[left[0]], roots[right[0]]))
@@ -690,7 +690,7 @@ class _ConicRun(PolygonRun):
             status = c.spread(self.program, self.run_, self.frames, self.roots, self.work, f, 0)
             if status == c.OK:
                 return
-            self._serve_conic(status)
+            self._serve(status)
 
     def _drain_conic(self) -> None:
         c = self.conic
