@@ -139,16 +139,17 @@ def _parser() -> argparse.ArgumentParser:
     count.add_argument("network", help="network file, .json or .safetensors")
     count.add_argument(
         "--domain",
-        help="-1:1, or -1:1,-1:1,… (a box), 'poly:x,y;x,y;…' (a convex polygon), all (the whole line, plane or space), or "
-        "slice:FILE (a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the file's own",
+        help="-1:1, or -1:1,-1:1,… (a box), 'poly:x,y;x,y;…' (a convex polygon), all (the whole line, plane or space), "
+        "or slice:FILE (a 1-D or 2-D cut through more inputs: JSON with origin, directions, domain); default: the "
+        "file's own",
     )
     count.add_argument(
         "--method",
         choices=METHODS,
         default="auto",
         metavar="M",
-        help=f"{', '.join(METHODS)}: auto takes the exact engine that fits (1-D interval, 2-D polygon and conic, 3-D and "
-        "more polytope); grid and montecarlo only estimate",
+        help=f"{', '.join(METHODS)}: auto takes the exact engine that fits (1-D interval, 2-D polygon and conic, from "
+        "3-D on polytope); grid and montecarlo only estimate",
     )
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
     count.add_argument("--samples", type=int, metavar="N", help="descents, with --method montecarlo, default 200")
@@ -811,7 +812,7 @@ def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Na
     plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
     window = None if arguments.window is None else _window(arguments.window, as_domain(arguments.domain, 2))
     partition = subdivide(plain, arguments.domain)
-    n = len(arrangement)
+    n = arrangement.n_distinct
     title = f"{partition.n_pieces:,} regions of {n:,} line{'s' * (n != 1)}"
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures
