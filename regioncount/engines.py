@@ -529,6 +529,9 @@ class PolygonRun:
     everywhere = False
     method = "polygon"
     convex = True  # whether the set of a full pattern is
+    kernel: Any
+    run_: Any
+    n_out: int
     FRAMES, CORNERS, REQUESTS, TABLE, LEAVES, PRINTS = 64, 16, 4096, 1 << 16, 2048, 1 << 16
 
     def __init__(
@@ -556,9 +559,9 @@ class PolygonRun:
         self._allocate(len(corners), emit)
         self._first_frame(corners)
         if exact:
-            self.run_.state[polygon.NO_FLOATS] = 1
+            self.run_.state[self.kernel.NO_FLOATS] = 1
             self.roots.map[0, 3] = np.inf
-            self.roots.norm[0, polygon.ERROR] = np.inf
+            self.roots.norm[0, self.kernel.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k = self.kernel
@@ -612,7 +615,7 @@ class PolygonRun:
             np.zeros((frames, self.lowered.columns), dtype=np.uint8),
         )  # fmt: skip
 
-    def _first_frame(self, corners: list[tuple[Fraction, ...]]) -> None:
+    def _first_frame(self, corners: list[Any]) -> None:
         k, stack = self.kernel, self.stack
         for v, point in enumerate(corners):
             xy = [float(x) for x in point]
@@ -645,7 +648,7 @@ class PolygonRun:
             status = self._advance()
             if status == k.OK:
                 break
-            self._serve(status)
+            self._provide(status)
         pieces = None
         if self.run_.state[k.EMIT]:
             self._drain()
@@ -662,7 +665,7 @@ class PolygonRun:
         """Run the kernel until it has ended or needs something."""
         return int(self.kernel.subdivide(self.program, self.run_, self.stack, self.roots, self.leaves))
 
-    def _serve(self, status: int) -> None:
+    def _provide(self, status: int) -> None:
         """Give the kernel what it needs."""
         k = self.kernel
         if status == k.REQUEST:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from itertools import chain
 from operator import mul
@@ -464,6 +464,31 @@ def common_point(planes: Sequence[Hyperplane]) -> SpacePoint:
     return SpacePoint(
         tuple(-row[n + 1] // common for row in rows[:n]), tuple(-row[n] // common for row in rows[:n]), last // common
     )
+
+
+def independent_columns(rows: Iterable[Sequence[int]], n: int) -> list[int]:
+    """Return columns of a matrix of n columns that are independent and as many as its rank, in increasing order.
+
+    Rows are read only until the rank is n.
+
+    >>> independent_columns([(1, 1, 0), (2, 2, 0), (0, 0, 3)], 3)
+    [0, 2]
+    """
+    pivots: dict[int, list[int]] = {}
+    for given in rows:
+        row = list(given)
+        for column in range(n):
+            if row[column] and column in pivots:
+                pivot = pivots[column]
+                p, q = pivot[column], row[column]
+                row = [p * x - q * y for x, y in zip(row, pivot, strict=True)]
+            elif row[column]:
+                common = math.gcd(*row)
+                pivots[column] = [x // common for x in row]
+                break
+        if len(pivots) == n:
+            break
+    return sorted(pivots)
 
 
 def sign_at_point(plane: Hyperplane, point: SpacePoint) -> int:

@@ -11,6 +11,8 @@ of a disc).  Where borders are arcs of conics, pieces need not be convex: areas 
 positive and sum to the domain's, the walk around a piece must go once around its interior point, walks around other
 pieces must not, and just beside facets, on both sides, the network must choose as the pieces there do.
 
+From three dimensions on pieces are half-spaces with a point inside; random points must lie in exactly one piece.
+
 Choices and maps are compared with ``Network``, which shares no geometry with the engines; the borders of convex pieces
 with exact score differences.
 """
@@ -24,7 +26,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from regioncount import arcs
-from regioncount.domain import Interval
+from regioncount.domain import Box, Interval
 from regioncount.lowering import BIT, Composer, lower
 from regioncount.network import Attention
 
@@ -49,6 +51,9 @@ def check(partition: Partition) -> None:
     AssertionError
         With one sentence saying what does not hold and where.
     """
+    if partition.dim > 2:
+        _check_space(partition)
+        return
     frame = _Frame.of(partition.frame)
     _shapes(partition)
     if partition.dim == 1:
@@ -132,7 +137,7 @@ class _Frame:
 
 
 def _shapes(p: Partition) -> None:
-    n, kinds = len(p.patterns), {"f": "floats", "i": "integers", "u": "uint8"}
+    n, kinds = len(p.patterns), {"f": "floats", "i": "integers", "u": "uint8", "b": "bools"}
     _expect(n > 0, "a partition has at least one piece")
     wanted: dict[str, tuple[str, tuple[int | None, ...]]] = {
         "patterns": ("u", (n, _columns(p))),
@@ -142,6 +147,8 @@ def _shapes(p: Partition) -> None:
     }
     if p.dim == 1:
         wanted["breakpoints"] = ("f", (n + 1,))
+    elif p.dim > 2:
+        wanted |= {"facets": ("i", (0, 2)), "interior_points": ("f", (n, p.dim)), "bounded": ("b", (n,))}
     else:
         wanted |= {
             "facet_vertices": ("i", (len(p.facets), 2)),
@@ -460,6 +467,141 @@ def _one_walk(p: Partition, piece: np.ndarray, start: np.ndarray, end: np.ndarra
     _expect((steps == many) & (many > 0), "its facets are one closed walk around it")
 
 
+# ------------------------------------------------------------------------------------------------ Rⁿ, n ≥ 3
+
+
+@dataclass(frozen=True)
+class _HalfSpaces:
+    """All facets, ``planes`` (k, dim + 1) in the domain's own coordinates with normals of length 1: those of piece p
+    from ``offsets[p]`` on.
+    """
+
+    planes: np.ndarray
+    offsets: np.ndarray
+
+    @classmethod
+    def of(cls, p: Partition, frame: _Frame) -> _HalfSpaces:
+        rows, offsets = p.halfspaces
+        _same(rows.shape[1:], (p.dim + 1,), "halfspaces: shape of a row")
+        _same(offsets.shape, (p.n_pieces + 1,), "halfspaces: shape of the offsets")
+        _same((int(offsets[0]), int(offsets[-1])), (0, len(rows)), "halfspaces: what the offsets span")
+        sizes = np.diff(offsets)
+        _expect(sizes >= np.where(p.bounded, p.dim + 1, 0), "it has no fewer half-spaces than it needs")
+        _expect(np.abs(rows[:, :-1]).max(axis=1, initial=0.0) == 1.0, "its greatest coefficient is 1", "half-space")
+        centre, half = (np.array([float(x) for x in part]) for part in (frame.centre, frame.half))
+        with np.errstate(all="ignore"):
+            planes = np.concatenate([rows[:, :-1] * half, rows[:, -1:] + rows[:, :-1] @ centre[:, None]], axis=1)
+            return cls(planes / np.linalg.norm(planes[:, :-1], axis=1)[:, None], offsets)
+
+    def least(self, values: np.ndarray) -> np.ndarray:
+        """The least of some values (k,), one a facet, for each piece."""
+        sizes = np.diff(self.offsets)
+        out = np.full(len(sizes), np.inf)
+        if len(values):
+            out[sizes > 0] = np.minimum.reduceat(values, self.offsets[:-1][sizes > 0])
+        return out
+
+    def depth(self, points: np.ndarray) -> np.ndarray:
+        """How far inside piece p the point p of (n, dim) lies; negative outside."""
+        owner = np.repeat(np.arange(len(points)), np.diff(self.offsets))
+        return self.least((self.planes[:, :-1] * points[owner]).sum(axis=1) + self.planes[:, -1])
+
+    def depths(self, point: np.ndarray) -> np.ndarray:
+        """How far inside each piece a point (dim,) lies."""
+        return self.least(self.planes[:, :-1] @ point + self.planes[:, -1])
+
+
+def _check_space(p: Partition) -> None:
+    _shapes(p)
+    frame = _space_frame(p)
+    halfspaces = _HalfSpaces.of(p, frame)
+    points = frame.inward(p.interior_points)
+    maps = _Maps.of(p, frame)
+    _expect(p.bounded | (not p.domain.bounded), "it is bounded, since the domain is")
+    _space_patterns(p)
+    if frame.resolved:
+        depth = halfspaces.depth(points)
+        _expect(depth >= -2 * frame.tolerance, "its interior point lies inside its half-spaces")
+        if p.domain.bounded:
+            inside = (np.abs(points) <= 1 + frame.tolerance).all(axis=1)
+            _expect(inside, "its interior point lies in the domain")
+        thick = depth > 4 * frame.tolerance
+        _tiled(p, halfspaces, points, frame)
+        _network(p, points, thick, maps, frame)
+        if not any(isinstance(layer, Attention) for layer in p.network.layers):
+            _space_continuity(p, halfspaces, maps, frame)
+    _regions(p, maps)
+
+
+def _space_frame(p: Partition) -> _Frame:
+    """The box; for the whole space a cube about the origin with all interior points."""
+    if isinstance(p.domain, Box):
+        low, high = p.domain.low, p.domain.high
+    else:
+        reach = Fraction(float(np.abs(p.interior_points).max(initial=1.0)))
+        low, high = (-reach,) * p.dim, (reach,) * p.dim
+    centre = tuple((a + b) / 2 for a, b in zip(low, high, strict=True))
+    half = tuple((b - a) / 2 for a, b in zip(low, high, strict=True))
+    step = max(
+        float(np.spacing(max(abs(float(a)), abs(float(b)))) / float(h))
+        for a, b, h in zip(low, high, half, strict=True)
+    )
+    return _Frame(centre, half, np.zeros((0, p.dim)), TOLERANCE + 8 * step)
+
+
+def _space_patterns(p: Partition) -> None:
+    lowered, patterns = p._source.lowered, p._source.pieces.patterns
+    _expect((patterns[:, lowered.visible] == p.patterns).all(axis=1), "its pattern is the visible part")
+    _same(len(_classes(patterns)[1]), p.n_pieces, "patterns: number of different ones, hidden choices included")
+
+
+def _tiled(p: Partition, halfspaces: _HalfSpaces, points: np.ndarray, frame: _Frame) -> None:
+    """Random points lie in one piece: some of the domain's, and some between interior points."""
+    rng = np.random.default_rng(0)
+    some = points[rng.integers(0, p.n_pieces, (2, EXACT_SAMPLE))]
+    sample = some[0] + 0.381966 * (some[1] - some[0])
+    if p.domain.bounded:
+        sample = np.concatenate([sample, rng.uniform(-1, 1, sample.shape)])
+    for point in sample:
+        depth = halfspaces.depths(point)
+        where = tuple(frame.outward(point[None])[0].tolist())
+        if not (depth >= -2 * frame.tolerance).any():
+            raise AssertionError(f"the point {where} lies in no piece")
+        inside = np.flatnonzero(depth > 2 * frame.tolerance)
+        if len(inside) > 1:
+            raise AssertionError(f"the point {where} lies in several pieces, {inside[0]} and {inside[1]}")
+
+
+def _space_continuity(p: Partition, halfspaces: _HalfSpaces, maps: _Maps, frame: _Frame) -> None:
+    """Maps agree on the facets that a sample of pieces shares with others, at a point inside each."""
+    pieces, rows = p._source.pieces, p.halfspaces[0] + 0.0
+    owner = np.repeat(np.arange(p.n_pieces), np.diff(halfspaces.offsets))
+    across: dict[bytes, list[int]] = {}
+    for facet, row in enumerate(rows):
+        across.setdefault(row.tobytes(), []).append(facet)
+    finite = ~((pieces.tags[:, 0] < 0) & (pieces.tags[:, 2] == 1))
+    n = p.dim
+    witness = pieces.witness[finite]
+    for piece in np.sort(np.random.default_rng(0).permutation(p.n_pieces)[:EXACT_SAMPLE]):
+        for facet in range(halfspaces.offsets[piece], halfspaces.offsets[piece + 1]):
+            point, radius = witness[facet], witness[facet, n + 1]
+            if not point[n] > 1e9 * radius:
+                continue
+            at = frame.inward(p._source.judge.window.outward(point[None, :n] / point[n]))[0]
+            for other in across.get((0.0 - rows[facet]).tobytes(), ()):
+                q = owner[other]
+                mine = np.arange(halfspaces.offsets[q], halfspaces.offsets[q + 1])
+                plane = halfspaces.planes[mine[mine != other]]
+                if (plane[:, :-1] @ at + plane[:, -1] > 4 * frame.tolerance).all():
+                    here, there = (maps.at(np.array([k]), at[None]) for k in (piece, q))
+                    room = 4 * (1 + np.abs(at).max()) * (maps.room[[piece]] + maps.room[[q]])
+                    if _apart(here, there, room).any():
+                        raise AssertionError(
+                            f"piece {piece}: its map agrees with that of piece {q} on the facet between them, since "
+                            "the network is continuous"
+                        )
+
+
 # ------------------------------------------------------------------------------------------------ patterns and maps
 
 
@@ -637,7 +779,7 @@ def _regions(p: Partition, maps: _Maps) -> None:
     )
     _same(int(patterns.max()) + 1, p.count("activation"), "activation regions: number of patterns")
     inner = p.facets[p.facets[:, 1] >= 0]
-    for name, key in (("cells", patterns), ("linear", labels["affine_maps"])):
+    for name, key in (("cells", patterns), ("linear", labels["affine_maps"])) if p.dim < 3 else ():
         joined = inner[key[inner[:, 0]] == key[inner[:, 1]]]
         _same(_components(p.n_pieces, joined), p.count(name), f"regions of {name}: parts joined through facets")
         _expect(

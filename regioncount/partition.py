@@ -26,9 +26,9 @@ from regioncount.definitions import COUNTABLE, DEFINITIONS
 from regioncount.domain import Box, Domain, Interval, Line, Plane, Polygon, Slice, Space, as_domain
 from regioncount.equality import map_classes
 from regioncount.errors import InputError, NeedsConicEngine, shown
-from regioncount.exact import nearest_float
+from regioncount.exact import independent_columns, nearest_float
 from regioncount.germs import line_reach
-from regioncount.lowering import Composer, Lowered, lower
+from regioncount.lowering import Composer, Lowered, integers, lower
 from regioncount.network import Affine, Network
 
 if TYPE_CHECKING:
@@ -165,8 +165,9 @@ def count(
         raise InputError(f"definitions: R1 is counted in one and two dimensions, got {where.dim}")
     if not set(definitions) <= {"activation"}:
         return _subdivide(posed, engine, max_pieces, exact).result(definitions, started)
-    lowered = lower(network, where.dim > 1)
-    outcome = _run(lowered, where, engine, False, None, exact)
+    posed = _essential(posed)
+    lowered = lower(posed.network, posed.domain.dim > 1)
+    outcome = _run(lowered, posed.domain, engine, False, None, exact)
     undecided = outcome.decisions.undecided
     return CountResult(
         posed.name, outcome.method, {"activation": _total(lowered, outcome)} if definitions else {},
@@ -229,6 +230,7 @@ class _Posed(NamedTuple):
     network: Network
     domain: Domain
     slice: Slice | None
+    shift: int = 0  # layers before those of the network that was given
 
     @property
     def name(self) -> str:
@@ -255,7 +257,23 @@ def _posed(network: Network, domain: Any) -> _Posed:
         )
     if not isinstance(where, Slice):
         return _Posed(network, where, None)
-    return _Posed(Network(where.parameters, [cut_layer(where), *network.layers]), where.domain, where)
+    return _Posed(Network(where.parameters, [cut_layer(where), *network.layers]), where.domain, where, 1)
+
+
+def _essential(posed: _Posed) -> _Posed:
+    """The same regions in as few dimensions as there are: a network on all of Rⁿ that depends on r < n linear functions
+    of its input is cut along r coordinates, on which these are independent; every region is a product with the rest.
+    """
+    n = posed.domain.dim
+    if not isinstance(posed.domain, Space):
+        return posed
+    rows = integers(lower(posed.network, True).blocks[0].weight)[0]
+    kept = independent_columns(rows.tolist(), n) or [0]
+    if len(kept) == n:
+        return posed
+    cut = Affine([[int(i == k) for k in kept] for i in range(n)], [0] * n)
+    inner = Network(len(kept), [cut, *posed.network.layers])
+    return posed._replace(network=inner, domain=as_domain("all", len(kept)), shift=posed.shift + 1)
 
 
 def cut_layer(cut: Slice) -> Affine:
@@ -324,10 +342,10 @@ def _total(lowered: Lowered, outcome: engines.Outcome) -> int:
 
 
 def _profile(lowered: Lowered, outcome: engines.Outcome, posed: _Posed) -> list[dict[str, Any]]:
-    """Layers are numbered as in the network that was given, without the affine layer of a slice."""
+    """Layers are numbered as in the network that was given, without the affine layer of a cut before it."""
     return [
         {
-            "layer": block.layer - (posed.slice is not None),
+            "layer": block.layer - posed.shift,
             "type": lowered.network.layers[block.layer].type,
             "activation": int(outcome.patterns[index]),
         }

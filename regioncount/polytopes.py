@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -28,6 +28,7 @@ from regioncount.polyhedra import interior_point, meet, within
 
 MOST_CORNERS = 1 << 16  # of a box: those of 16 dimensions
 WORD = 64
+FARTHEST = float(np.finfo(np.float64).max)
 
 
 class SpaceJudge(Judge):
@@ -39,9 +40,9 @@ class SpaceJudge(Judge):
         self._planes: dict[tuple[int, int, int, int, bytes], Hyperplane] = {}
         self._points: dict[int, SpacePoint] = {}
 
-    def plane(self, tag: Sequence[int], pattern: np.ndarray) -> Hyperplane:
+    def plane(self, tag: np.ndarray, pattern: np.ndarray) -> Hyperplane:
         """The hyperplane on which candidates i and j of a unit tie, positive where i is ahead, on a pattern's cell."""
-        block, unit, i, j = (int(x) for x in tag[:4])
+        block, unit, i, j = tag[:4].tolist()
         if block < 0:
             return self.sides[unit]
         key = (block, unit, i, j, pattern[: self.lowered.blocks[block].first_column].tobytes())
@@ -56,13 +57,15 @@ class SpaceJudge(Judge):
             found = self._planes[key] = (*rest[:n], c, 0)
         return found
 
-    def at_vertex(self, tag: Sequence[int], facets: np.ndarray, key: int, pattern: np.ndarray) -> int:
-        """Sign of a hyperplane at the vertex, named ``key``, in which facets meet."""
+    def at_vertex(
+        self, tag: np.ndarray, key: int, facets: Callable[[], Iterable[np.ndarray]], pattern: np.ndarray
+    ) -> int:
+        """Sign of a hyperplane at the vertex, named ``key``, in which ``facets()`` meet."""
         point = self._points.get(key)
         if point is None:
             if len(self._points) > 100_000:
                 self._points.clear()
-            point = self._points[key] = common_point([self.plane(facet, pattern) for facet in facets])
+            point = self._points[key] = common_point([self.plane(facet, pattern) for facet in facets()])
         return sign_at_point(self.plane(tag, pattern), point)
 
     def conic(self, block: int) -> NeedsConicEngine:
@@ -149,9 +152,9 @@ class PolytopeRun(PolygonRun):
         self._allocate(len(corners), emit)
         self._first_frame(corners)
         if exact:
-            self.run_.state[polytope.NO_FLOATS] = 1
+            self.run_.state[self.kernel.NO_FLOATS] = 1
             self.roots.map[0, n + 1] = np.inf
-            self.roots.norm[0, polytope.ERROR] = np.inf
+            self.roots.norm[0, self.kernel.ERROR] = np.inf
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k, n = self.kernel, self.dim
@@ -194,10 +197,10 @@ class PolytopeRun(PolygonRun):
         words = old.tight.shape[1]
         if old.place[:, self.kernel.N_FACETS].max() + 2 >= WORD * words:
             words *= 2
-        longer = (np.concatenate([a, np.zeros_like(a)]) for a in (old.vertices, old.facets, old.tags))
-        self._size_pools(*longer, words)
+        vertices, facets, tags = (np.concatenate([a, np.zeros_like(a)]) for a in (old.vertices, old.facets, old.tags))
+        self._size_pools(vertices, facets, tags, words)
 
-    def _first_frame(self, corners: list[list[int]]) -> None:
+    def _first_frame(self, corners: list[Any]) -> None:
         """The whole domain; ``corners`` lists the sides that meet in each."""
         from regioncount.kernels.predicates import mix
 
@@ -240,10 +243,16 @@ class PolytopeRun(PolygonRun):
         raise AssertionError("the judge refuses quadratic scores")
 
     def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
-        vertex, facet = int(request[6]), int(request[7])
-        tight = self.stack.tight[vertex]
-        facets = [facet + k for k in range(WORD * len(tight)) if self.kernel.has(tight, k)]
-        return self.judge.at_vertex(request[2:6], self.stack.tags[facets], int(request[14]), pattern)
+        vertex, first = int(request[6]), int(request[7])
+
+        def facets() -> Iterator[np.ndarray]:
+            for word, bits in enumerate(self.stack.tight[vertex].tolist()):
+                rest = bits & 2**WORD - 1
+                while rest:
+                    yield self.stack.tags[first + WORD * word + (rest & -rest).bit_length() - 1]
+                    rest &= rest - 1
+
+        return self.judge.at_vertex(request[2:6], int(request[14]), facets, pattern)
 
     def _drain(self) -> None:
         k, state, leaves = self.kernel, self.run_.state, self.leaves
@@ -269,7 +278,7 @@ class PolytopeRun(PolygonRun):
             status = self._advance()
             if status == k.OK:
                 break
-            self._serve(status)
+            self._provide(status)
             if status == k.FULL and len(self.chunks[-1][0]):
                 yield self._collect()
                 self.chunks.clear()
@@ -353,7 +362,7 @@ def interior_points(
     with np.errstate(all="ignore"):
         inner = pieces.points[:, :n] / weight[:, None]
         points = window.outward(inner)
-        far = np.array([float(abs(c / s)) for c, s in zip(window.centre, window.scale, strict=True)])
+        far = np.array([_as_float(abs(c / s)) for c, s in zip(window.centre, window.scale, strict=True)])
         rounding = 16 * U * np.sqrt(n) * (1.0 + (np.abs(inner) + far).max(axis=1, initial=0.0)) * weight
         unclear = ~((pieces.points[:, n + 1] > rounding) & np.isfinite(points).all(axis=1))
     exact = {}
@@ -361,7 +370,7 @@ def interior_points(
         point = interior_point([plane[:-1] for plane in piece_planes(pieces, judge, p) if plane[-1] == 0], n)
         assert point is not None, "pieces have an interior"
         exact[p] = tuple(c + s * x for c, s, x in zip(window.centre, window.scale, point, strict=True))
-        points[p] = [float(x) for x in exact[p]]
+        points[p] = [_as_float(x, FARTHEST) for x in exact[p]]
     return points, exact
 
 
@@ -375,12 +384,21 @@ def piece_planes(pieces: SpacePieces, judge: SpaceJudge, piece: int) -> list[Hyp
     return planes
 
 
+def _as_float(x: Fraction, beyond: float = math.inf) -> float:
+    """The nearest float, or ±``beyond`` past the range of floats."""
+    try:
+        return float(x)
+    except OverflowError:
+        return beyond if x > 0 else -beyond
+
+
 def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.ndarray]:
     """All facets in the user's coordinates, (n_halfspaces, n + 1), and where those of each piece begin; see
     ``Partition.halfspaces``.
     """
     window = judge.window
-    rows, counts = [], []
+    rows: list[list[float]] = []
+    counts: list[int] = []
     for p in range(len(pieces.patterns)):
         before = len(rows)
         for *slopes, constant, far in piece_planes(pieces, judge, p):
@@ -388,7 +406,7 @@ def halfspaces(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, np.n
                 outward = [a / s for a, s in zip(slopes, window.scale, strict=True)]
                 shift = constant - sum(a * c for a, c in zip(outward, window.centre, strict=True))
                 largest = max(map(abs, outward))
-                rows.append([float(x / largest) for x in (*outward, shift)])
+                rows.append([_as_float(x / largest) for x in (*outward, shift)])
         counts.append(len(rows) - before)
     return np.array(rows).reshape(-1, len(window.centre) + 1), np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 

@@ -79,9 +79,11 @@ from regioncount.kernels.predicates import (
     N_CANDIDATES,
     N_CHOOSE,
     N_PRE,
+    NONE,
     ORDER_AT,
     PLAIN,
     UNDECIDED,
+    ZERO,
     crossing_radius,
     decide,
     determinant_bound,
@@ -259,8 +261,8 @@ def settle_bit(prog, run, stack, roots, f, unit):
     col = prog.units[unit, FIRST_VALUE]
     m = roots.map[b]
     asked = run.state[N_REQUESTS]
-    key = line_key(roots.uid[b], unit, 0, 0)
-    known = corner_signs(run, stack, f, m[0, col], m[1, col], m[2, col], m[3, col], unit, 0, 0, key)
+    key = line_key(roots.uid[b], unit, ZERO, ZERO)
+    known = corner_signs(run, stack, f, m[0, col], m[1, col], m[2, col], m[3, col], unit, ZERO, ZERO, key)
     s = outcome(run, stack.info[f, CORNERS])
     if s == 2:
         run.state[N_REQUESTS] = asked  # both sides are there whatever the other corners say
@@ -562,10 +564,10 @@ def split_two(prog, run, stack, roots, f, at, i, j):
     if is_bit:
         col = prog.units[unit, FIRST_VALUE]
         m = roots.map[b]
-        key = line_key(roots.uid[b], unit, 0, 0)
+        key = line_key(roots.uid[b], unit, ZERO, ZERO)
         error = roots.map[b, 3, col]
         known = float_signs(run, stack, f, m[0, col], m[1, col], m[2, col], error) or corner_signs(
-            run, stack, f, m[0, col], m[1, col], m[2, col], error, unit, 0, 0, key
+            run, stack, f, m[0, col], m[1, col], m[2, col], error, unit, ZERO, ZERO, key
         )
     else:
         known = pair_signs(prog, run, stack, roots, f, unit, i, j)
@@ -627,7 +629,7 @@ def clip_to_winner(prog, run, stack, roots, f, to, unit, k, border):
                 for d in range(3):
                     run.line[d] = -run.line[d]
             copy_polygon(stack, to, to + 1)
-            cut(run, stack, to + 1, to, -1, line_key(roots.uid[b], unit, low, high))
+            cut(run, stack, to + 1, to, NONE, line_key(roots.uid[b], unit, low, high))
         elif s <= 0:
             return 0
     return 1
@@ -642,8 +644,8 @@ def split_set(prog, run, stack, roots, f, at):
         return REQUEST
     count = prog.units[unit, N_CANDIDATES]
     if total == 2:
-        i = -1
-        j = -1
+        i = NONE
+        j = NONE
         for k in range(count):
             if run.scratch[ALIVE, k]:
                 i, j = (k, j) if i < 0 else (i, k)
@@ -804,8 +806,8 @@ def step(prog, run, stack, roots, leaves):
             run.state[TOP] = f - 1
             return OK
     if prog.units[stack.info[f, N_INFO], KIND] == BIT:
-        return split_two(prog, run, stack, roots, f, 0, 0, 0)
-    return split_set(prog, run, stack, roots, f, 0)
+        return split_two(prog, run, stack, roots, f, ZERO, ZERO, ZERO)
+    return split_set(prog, run, stack, roots, f, ZERO)
 
 
 @njit

@@ -97,14 +97,19 @@ from regioncount.kernels.predicates import (
     N_CANDIDATES,
     N_CHOOSE,
     N_PRE,
+    NONE,
+    ONE,
     ORDER_AT,
     PLAIN,
     UNDECIDED,
+    ZERO,
     U,
     decide,
     hyperplane_error,
     lookup,
+    mean_radius,
     mixture_radius,
+    norm_bound,
     quotient_range,
     scaled_radius,
     solution_radius,
@@ -151,17 +156,16 @@ class Leaves(NamedTuple):
 
 class Work(NamedTuple):
     """Scratch: plane (n + 2,) the hyperplane asked about, a, c, error; value and bound (P,) at each vertex; common (W,)
-    bits; of the facets of a child, their vertices ``count`` and new number ``name`` (64 W,); simple and below (P,), of
-    vertices.  For ``refine``: rows
-    (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order, inverse (n, 2n), solution
-    and residual (n,).
+    bits; of facets the number of their vertices, corners_of, and the new name (64 W,); of vertices simple and below
+    (P,).  For ``refine``: rows (R, n + 2) and the same being eliminated, chosen (R,) rows and column (n + 1,) order,
+    inverse (n, 2n), solution and residual (n,).
     """
 
     plane: np.ndarray
     value: np.ndarray
     bound: np.ndarray
     common: np.ndarray
-    count: np.ndarray
+    corners_of: np.ndarray
     name: np.ndarray
     simple: np.ndarray
     below: np.ndarray
@@ -229,7 +233,7 @@ def plane_norm(plane):
     total = 0.0
     for d in range(plane.shape[0] - 1):
         total += plane[d] * plane[d]
-    return 1.001 * np.sqrt(total)
+    return norm_bound(total)
 
 
 @inlined
@@ -392,7 +396,8 @@ def invert(work):
 
 @njit
 def solve(work, stack, at, m):
-    """Put vertex ``at`` of the pool on the hyperplanes work.rows[:m], with a proven radius; False where there is none.
+    """Put vertex ``at`` of the pool on the hyperplanes work.rows[:m], with a proven radius; False, and nothing changed,
+    where there is none, or none smaller than it has.
 
     With C an approximate inverse of the chosen rows M and y an approximate solution, the true one is within
     |C| |residual| / (1 − ‖I − C M‖) of it (Rump, Verification methods, Acta Numerica 19, 2010, §10).
@@ -434,26 +439,28 @@ def solve(work, stack, at, m):
             moved += abs(work.inverse[d, n + r]) * work.residual[r]
         off += moved * moved
     radius = solution_radius(np.sqrt(off), np.sqrt(defect), reach, n)
-    infinite = stack.vertices[at, n] == 0.0
+    vertex = stack.vertices[at]
+    infinite = vertex[n] == 0.0  # then the last coordinate is R, and the direction is what counts
     weight = 1.0
+    largest = 0.0 if free == n else 1.0
     for d in range(n):
         if work.column[d] == n:
             weight = y[d]
+        else:
+            largest = max(largest, abs(y[d]))
     if not radius < abs(weight) / reach:
         return False
+    if infinite:
+        radius = scaled_radius(radius, largest / reach, n)
+        reach = largest
+    if not radius < vertex[n + 1]:
+        return False
     scale = 1.0 / reach if weight > 0.0 else -1.0 / reach
-    vertex = stack.vertices[at]
     for d in range(n):
         vertex[work.column[d]] = y[d] * scale
     vertex[free] = scale
-    if infinite:  # the last coordinate was R: the direction is what counts
-        largest = 0.0
-        for d in range(n):
-            largest = max(largest, abs(vertex[d]))
-        for d in range(n):
-            vertex[d] /= largest
+    if infinite:
         vertex[n] = 0.0
-        radius = scaled_radius(radius, largest)
     vertex[n + 1] = radius
     return True
 
@@ -493,7 +500,7 @@ def cross(work, stack, f, u, v, at, key):
         size = max(size, abs(vertex[d]))
     radius = mixture_radius(a[n + 1], b[n + 1], part, zu + zv, work.bound[u], work.bound[v], np.sqrt(gap), n + 1)
     if size < 0.25:
-        radius = scaled_radius(radius, size)
+        radius = scaled_radius(radius, size, n + 1)
         for d in range(n + 1):
             vertex[d] /= size
     vertex[n + 1] = radius
@@ -540,6 +547,7 @@ def solve_crossing(work, stack, f, at, between):
     vertex = stack.vertices[at]
     if between:
         vertex[n] = 1.0
+        vertex[n + 1] = np.inf
     m = gather(work, stack, f, at, work.common)
     if m < work.rows.shape[0]:
         scale = 0.0
@@ -547,7 +555,7 @@ def solve_crossing(work, stack, f, at, between):
             scale = max(scale, abs(work.plane[d]))
         for d in range(n + 1):
             work.rows[m, d] = work.plane[d] / scale
-        work.rows[m, n + 1] = hyperplane_error(work.plane[n + 1], scale)
+        work.rows[m, n + 1] = hyperplane_error(work.plane[n + 1], scale, n + 1)
         if vertex[n] == 0.0:
             work.rows[m, n] = 0.0
         m += 1
@@ -698,7 +706,7 @@ def put_facet(run, work, stack, at, side, key):
         scale = max(scale, abs(work.plane[d]))
     for d in range(n + 1):
         stack.facets[at, d] = side * work.plane[d] / scale
-    stack.facets[at, n + 1] = hyperplane_error(work.plane[n + 1], scale)
+    stack.facets[at, n + 1] = hyperplane_error(work.plane[n + 1], scale, n + 1)
     for d in range(4):
         stack.tags[at, d] = run.cut_tag[d]
     stack.tags[at, T_BORDER] = run.cut_tag[T_BORDER] ^ (side < 0)
@@ -720,19 +728,21 @@ def move(stack, f, vertex_at, facet_at):
 def drop_facets(work, stack, f):
     """Forget the facets of frame f with fewer than n vertices, which touch it in less than a facet; the others change
     their numbers.  For when the numbers run out.
+
+    Vertices get the names of what is left: ``edge_key`` relies on a simple vertex being named by what it is tight on.
     """
     n = work.solution.shape[0]
     words = stack.tight.shape[1]
     start, facet_at = stack.place[f, VERTEX_AT], stack.place[f, FACET_AT]
     total = stack.place[f, N_FACETS]
     for k in range(total):
-        work.count[k] = 0
+        work.corners_of[k] = 0
         for v in range(stack.info[f, CORNERS]):
-            work.count[k] += has(stack.tight[start + v], k)
+            work.corners_of[k] += has(stack.tight[start + v], k)
     left = 0
     for k in range(total):
         work.name[k] = -1
-        if work.count[k] >= n:
+        if work.corners_of[k] >= n:
             copy_facets(stack, facet_at + k, facet_at + left, 1)
             work.name[k] = left
             left += 1
@@ -740,9 +750,11 @@ def drop_facets(work, stack, f):
         for w in range(words):
             work.common[w] = stack.tight[start + v, w]
             stack.tight[start + v, w] = 0
+        stack.keys[start + v] = 0
         for k in range(total):
             if work.name[k] >= 0 and has(work.common, k):
                 put(stack.tight[start + v], work.name[k])
+                stack.keys[start + v] += stack.tags[facet_at + work.name[k], T_KEY]
     stack.place[f, N_FACETS] = left
 
 
@@ -786,7 +798,7 @@ def outcomes(prog, run, stack, roots, f, b, widest):
         for i in range(n):
             z[i] += row[i] * row[i]
     for i in range(n):
-        norm = 1.001 * np.sqrt(z[i])
+        norm = norm_bound(z[i])
         bound = space_noise(norm, m[dims + 1, i], dims + 1) + norm * widest
         finite = (low[i] > -HUGE) & (high[i] < HUGE)
         up = (low[i] > bound) & finite
@@ -834,8 +846,8 @@ def settle_bit(prog, run, work, stack, roots, f, unit):
     """How a BIT unit lies on frame f: 1 on, −1 off (or zero everywhere), 2 both, 3 if asked."""
     b = stack.info[f, BLOCK]
     asked = run.state[N_REQUESTS]
-    unit_plane(prog, work, roots, b, unit, 0, 0)
-    known = plane_signs(run, work, stack, f, unit, 0, 0, line_key(roots.uid[b], unit, 0, 0))
+    unit_plane(prog, work, roots, b, unit, ZERO, ZERO)
+    known = plane_signs(run, work, stack, f, unit, ZERO, ZERO, line_key(roots.uid[b], unit, 0, 0))
     s = outcome(run, stack.info[f, CORNERS])
     if s == 2:
         run.state[N_REQUESTS] = asked  # both sides are there whatever the other vertices say
@@ -946,7 +958,7 @@ def filter_open(prog, run, work, stack, roots, f, fresh):
         if prog.units[unit, KIND] == BIT:
             s = np.int64(run.range[2, prog.units[unit, FIRST_VALUE]]) if fresh else 3
             if not fresh:
-                unit_plane(prog, work, roots, b, unit, 0, 0)
+                unit_plane(prog, work, roots, b, unit, ZERO, ZERO)
                 s = plane_range(work, stack, f, widest)
             if s == 3:
                 s = settle_bit(prog, run, work, stack, roots, f, unit)
@@ -1007,12 +1019,12 @@ def split_two(prog, run, work, stack, roots, f, at, i, j):
     set_tag(run, b, unit, i, j, 2 * run.state[NEXT_BORDER])
     place_above(stack, f, f + 1, new)
     stack.place[f + 1, FACET_AT] += 1  # the part above the cut stays in place, with one more facet
-    if not take_part(run, work, stack, f, new, -1, f + 1, key):
+    if not take_part(run, work, stack, f, new, NONE, f + 1, key):
         return GROW_CORNERS
     run.state[NEXT_BORDER] += 1
     close_unit(stack, f, at)
     count = stack.info[f + 1, CORNERS]
-    take_part(run, work, stack, f, new, 1, f, key)
+    take_part(run, work, stack, f, new, ONE, f, key)
     copy_frame(prog, stack, f, f + 1, run.state[LAST_BLOCK])
     stack.info[f + 1, CORNERS] = count
     move(stack, f + 1, pool_top(stack, f), stack.place[f, FACET_AT] + stack.place[f, N_FACETS])
@@ -1065,7 +1077,7 @@ def clip_to_winner(prog, run, work, stack, roots, f, to, unit, k, border):
             low, high = min(j, k), max(j, k)
             key = line_key(roots.uid[b], unit, low, high)
             set_tag(run, b, unit, low, high, 2 * (border + low * count + high))
-            side = 1 if k == low else -1  # work.plane is the lead of the lower candidate, the signs are that of k
+            side = ONE if k == low else NONE  # work.plane is the lead of the lower candidate, the signs are that of k
             for v in range(stack.info[to, CORNERS]):
                 run.scratch[SIGN, v] = side * run.scratch[SIGN, v]
             new = crossings(run, work, stack, to, key)
@@ -1087,8 +1099,8 @@ def split_set(prog, run, work, stack, roots, f, at):
         return REQUEST
     count = prog.units[unit, N_CANDIDATES]
     if total == 2:
-        i = -1
-        j = -1
+        i = NONE
+        j = NONE
         for k in range(count):
             if run.scratch[ALIVE, k]:
                 i, j = (k, j) if i < 0 else (i, k)
@@ -1123,14 +1135,6 @@ def split_set(prog, run, work, stack, roots, f, at):
 # ----------------------------------------------------------------------------------------------------- finished pieces
 
 
-@inlined
-def add_vertex(point, vertex, n):
-    """Add a vertex to a sum of them, in column n + 1 the greatest radius."""
-    for d in range(n + 1):
-        point[d] += vertex[d]
-    point[n + 1] = max(point[n + 1], vertex[n + 1])
-
-
 @njit
 def emit_facets(run, work, stack, leaves, f, at):
     """Append the facets of frame f to the finished ones, each with a point inside, from place ``at`` on; their number.
@@ -1147,15 +1151,21 @@ def emit_facets(run, work, stack, leaves, f, at):
         witness = leaves.witness[at]
         for d in range(n + 2):
             witness[d] = 0.0
+        count = 0
         for v in range(stack.info[f, CORNERS]):
             if has(stack.tight[start + v], k):
-                add_vertex(witness, stack.vertices[start + v], n)
+                count += 1
+                for d in range(n + 2):
+                    witness[d] += stack.vertices[start + v, d]
                 for w in range(words):
                     work.common[w] &= stack.tight[start + v, w]
         shared = 0
         for w in range(words):
             shared += ones(work.common[w])
         if shared == 1:
+            for d in range(n + 1):
+                witness[d] /= count
+            witness[n + 1] = mean_radius(witness[n + 1], count, n + 1)
             for d in range(5):
                 leaves.tags[at, d] = stack.tags[stack.place[f, FACET_AT] + k, d]
             at += 1
@@ -1174,7 +1184,10 @@ def clearance(stack, f, point):
         if not is_infinite(stack, facet):
             plane = stack.facets[facet]
             norm = plane_norm(plane)
-            least = min(least, (value_at(plane, point) - space_noise(norm, plane[n + 1], n + 1)) / norm)
+            inside = (value_at(plane, point) - space_noise(norm, plane[n + 1], n + 1)) / norm
+            if not inside > -1.0:  # not a number, too
+                return -1.0
+            least = min(least, inside)
     return least
 
 
@@ -1236,7 +1249,7 @@ def count_leaves(prog, stack, roots, f):
     for d in range(last):
         norm_p += m[d, p] * m[d, p]
         norm_q += m[d, q] * m[d, q]
-    norm_p, norm_q = 1.001 * np.sqrt(norm_p), 1.001 * np.sqrt(norm_q)
+    norm_p, norm_q = norm_bound(norm_p), norm_bound(norm_q)
     noise_p, noise_q = space_noise(norm_p, m[last, p], last), space_noise(norm_q, m[last, q], last)
     seen = 0
     for v in range(stack.info[f, CORNERS]):
@@ -1294,7 +1307,7 @@ def step(prog, run, work, stack, roots, leaves):
     if stack.place[f, N_FACETS] + 1 >= 64 * stack.tight.shape[1]:
         drop_facets(work, stack, f)
     if prog.units[stack.info[f, N_INFO], KIND] != BIT:
-        return split_set(prog, run, work, stack, roots, f, 0)
+        return split_set(prog, run, work, stack, roots, f, ZERO)
     if b == last and stack.info[f, N_OPEN] <= 2 and not run.state[EMIT] and not run.state[FINGERPRINTS]:
         parts = count_leaves(prog, stack, roots, f)
         if parts > 0:
@@ -1303,7 +1316,7 @@ def step(prog, run, work, stack, roots, leaves):
             run.counts[b] += parts
             run.state[TOP] = f - 1
             return OK
-    return split_two(prog, run, work, stack, roots, f, 0, 0, 0)
+    return split_two(prog, run, work, stack, roots, f, ZERO, ZERO, ZERO)
 
 
 @njit

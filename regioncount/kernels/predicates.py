@@ -22,6 +22,8 @@ import numpy as np
 from regioncount.kernels import contracted, inlined, njit
 
 UNDECIDED = 2
+# arguments: numba compiles a function anew for every literal integer that it is called with, but not for these
+ZERO, ONE, NONE = np.int64(0), np.int64(1), np.int64(-1)
 U = 2.0**-53
 TINY = 1e-300  # absorbs what underflow loses
 HUGE = 1e300  # beyond it nothing is decided in floats
@@ -253,7 +255,13 @@ def homogeneous_crossing(p, q, l1, l2):
 # --------------------------------------------------------------------------------- polytopes of Rⁿ (kernels.polytope)
 # A vertex is a homogeneous vector (x, w), no coordinate greater than 1; its radius bounds the 2-norm of its difference
 # from a positive multiple of the true one.  So a hyperplane's value there is known up to its noise, below, plus its
-# norm times the radius.
+# norm times the radius.  docs/numerics.md §9 has the proofs.
+
+
+@inlined
+def norm_bound(squares):
+    """An upper bound of the 2-norm of coefficients from the sum of their squares, lost to underflow or not."""
+    return 1.001 * np.sqrt(squares) + 1e-150
 
 
 @inlined
@@ -265,13 +273,13 @@ def space_noise(norm, error, terms):
 
 
 @inlined
-def hyperplane_error(error, scale):
-    """Bound on the sum of the errors of the coefficients of a hyperplane that is divided by ``scale``, its greatest
-    |coefficient|.
+def hyperplane_error(error, scale, terms):
+    """Bound on the sum of the errors of the ``terms`` coefficients of a hyperplane, each a difference of two, that is
+    divided by ``scale``, the greatest |coefficient|.
     """
     if not (scale > 1e-140 and scale < 1e140):
         return np.inf
-    return 1.01 * error / scale + 64.0 * U
+    return 1.01 * error / scale + 4.0 * terms * U
 
 
 @inlined
@@ -280,9 +288,9 @@ def mixture_radius(ra, rb, part, reach, bound_a, bound_b, gap, terms):
 
     |values| of the hyperplane at a and b, known up to ``bound_a`` and ``bound_b``, add up to ``reach``; ``part`` is the
     first one's.  The true part differs by at most ((1 − part) bound_a + part bound_b) / (reach − bound_a − bound_b),
-    and moves the vertex along the edge.
+    and moves the vertex along the edge.  (The factor 1.001 pays for the rounding of that difference.)
     """
-    rest = reach - bound_a - bound_b
+    rest = reach - 1.001 * (bound_a + bound_b)
     if not rest > 0.0:
         return np.inf
     shift = ((1.0 - part) * bound_a + part * bound_b) / rest + 4.0 * U
@@ -293,9 +301,9 @@ def mixture_radius(ra, rb, part, reach, bound_a, bound_b, gap, terms):
 
 
 @inlined
-def scaled_radius(radius, size):
-    """Radius of a vertex that is divided by ``size``, its greatest coordinate."""
-    r = 1.01 * radius / size + 16.0 * U
+def scaled_radius(radius, size, terms):
+    """Radius of a vertex of ``terms`` coordinates that is divided by ``size``, the greatest of them."""
+    r = 1.01 * radius / size + 2.0 * np.sqrt(terms) * U
     if r < 0.5:
         return r
     return np.inf
@@ -304,11 +312,21 @@ def scaled_radius(radius, size):
 @inlined
 def solution_radius(off, defect, reach, terms):
     """Radius of the solution of a linear system, greatest coordinate ``reach``, once divided by it, with residuals
-    ``off`` through the approximate inverse C and ‖I − C M‖ ≤ ``defect``; infinity if unproven.
+    ``off`` through the approximate inverse C and ‖I − C M‖ ≤ ``defect`` for the matrix M as floats have it; infinity if
+    unproven.
+
+    Residuals contain ``reach`` times the error of each row, so off / reach bounds what these errors add to the defect.
     """
-    if not defect < 0.5:
+    shift = 1.01 * off / reach
+    if not defect + shift < 0.5:
         return np.inf
-    return 1.02 * off / (1.0 - 1.01 * defect) / reach + 4.0 * terms * U
+    return 1.01 * shift / (1.0 - 1.01 * (defect + shift)) + 4.0 * terms * U
+
+
+@inlined
+def mean_radius(total, count, terms):
+    """Radius of the mean of ``count`` vertices of ``terms`` coordinates whose radii add up to ``total``."""
+    return 1.01 * (total / count + (count + 2) * np.sqrt(terms) * U)
 
 
 @inlined
