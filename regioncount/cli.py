@@ -148,8 +148,8 @@ def _parser() -> argparse.ArgumentParser:
         choices=METHODS,
         default="auto",
         metavar="M",
-        help=f"{', '.join(METHODS)}: auto takes the exact engine that fits (1-D interval, 2-D polygon and conic, 3-D "
-        "and more polytope); grid and montecarlo only estimate",
+        help=f"{', '.join(METHODS)}: auto takes the exact engine that fits (1-D interval, 2-D polygon and conic, from "
+        "3-D on polytope); grid and montecarlo only estimate",
     )
     count.add_argument("--grid", type=_positive, metavar="N", help="points per axis, with --method grid")
     count.add_argument("--samples", type=int, metavar="N", help="descents, with --method montecarlo, default 200")
@@ -812,7 +812,7 @@ def _draw_arrangement(arrangement: HyperplaneArrangement, arguments: argparse.Na
     plain = Network(2, (*layers, Affine([[0.0] * len(arrangement)])))  # maps of one row: memory for many lines
     window = None if arguments.window is None else _window(arguments.window, as_domain(arguments.domain, 2))
     partition = subdivide(plain, arguments.domain)
-    n = len(arrangement)
+    n = arrangement.n_distinct
     title = f"{partition.n_pieces:,} regions of {n:,} line{'s' * (n != 1)}"
     if arguments.output.suffix.lower() in SCREEN:
         from regioncount import figures

@@ -213,10 +213,11 @@ class PolytopeRun(PolygonRun):
             stack.facets[side, : n + 1] = row / largest
             stack.facets[side, n + 1] = 4 * (n + 1) * U
             stack.tags[side] = [-1, side, int(infinite), 0, -1 - side, mix(2**40, side)]
+        infinite = judge.sides[0][-1] != 0
+        ends = [] if infinite else [Fraction(-h[n], h[side // 2]) for side, h in enumerate(judge.sides)]
         for v, sides in enumerate(corners):
-            point = common_point([judge.sides[side] for side in sides])
-            infinite = judge.sides[0][-1] != 0
-            exact = [Fraction(x, point.weight) for x in (point.far if infinite else point.near)]
+            point = common_point([judge.sides[side] for side in sides]) if infinite else None
+            exact = [Fraction(x, point.weight) for x in point.far] if point else [ends[side] for side in sides]
             largest = max(map(abs, exact)) if infinite else Fraction(1)
             x = [float(y / largest) for y in exact]
             stack.vertices[v, :n] = x

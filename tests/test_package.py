@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +71,33 @@ def test_public_names_and_the_type_checking_block_agree() -> None:
     assert declared == {*regioncount._HOME.items(), *submodules}
     assert sorted(regioncount.__all__) == sorted(name for name, _ in declared)
     assert set(regioncount.__all__) <= set(dir(regioncount))
+
+
+@pytest.mark.parametrize("language", ["python", ""])
+def test_the_readme_runs(language: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every block of Python; of the shell the section on more dimensions, from `build` to its last command."""
+    from regioncount import cli
+
+    checkout = Path(__file__).parents[1]
+    (tmp_path / "examples").symlink_to(checkout / "examples")
+    monkeypatch.chdir(tmp_path)
+    text = (checkout / "README.md").read_text(encoding="utf-8")
+    found = re.findall(r"^```(\w*)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    blocks = [block for kind, block in found if kind == language]
+    if language:
+        regioncount.save(regioncount.constructions.three_step(tokens=4, depth=9), "net.json")
+        for block in blocks:
+            exec(compile(block, "README.md", "exec"), {})
+        return
+    shown = [block for block in blocks if "space.json" in block or "lines.json" in block]
+    commands = "\n".join(shown).split("\n")
+    assert len(commands) > 8
+    for line in commands:
+        words = shlex.split(line, comments=True)
+        if words[:1] == ["echo"]:
+            Path(words[-1]).write_text(words[1])
+        elif words:
+            assert words[0] == "regioncount" and cli.main(words[1:]) == 0
 
 
 def test_unknown_name() -> None:
