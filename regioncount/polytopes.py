@@ -214,15 +214,21 @@ class PolytopeRun(PolygonRun):
             stack.facets[side, n + 1] = 4 * (n + 1) * U
             stack.tags[side] = [-1, side, int(infinite), 0, -1 - side, mix(2**40, side)]
         infinite = judge.sides[0][-1] != 0
-        ends = [] if infinite else [Fraction(-h[n], h[side // 2]) for side, h in enumerate(judge.sides)]
+        if not infinite:  # a side of a box alone gives a coordinate: there may be 2^16 corners
+            exactly = [Fraction(-plane[-2], sum(plane[:-2])) for plane in judge.sides]
+            coordinates = np.array([float(x) for x in exactly])
+            off = np.array([Fraction(float(x)) != x for x in exactly])
         for v, sides in enumerate(corners):
-            point = common_point([judge.sides[side] for side in sides]) if infinite else None
-            exact = [Fraction(x, point.weight) for x in point.far] if point else [ends[side] for side in sides]
-            largest = max(map(abs, exact)) if infinite else Fraction(1)
-            x = [float(y / largest) for y in exact]
-            stack.vertices[v, :n] = x
+            if infinite:
+                point = common_point([judge.sides[side] for side in sides])
+                largest = max(map(abs, point.far))
+                directions = [Fraction(x, largest) for x in point.far]
+                stack.vertices[v, :n] = x = [float(y) for y in directions]
+                rounded = any(Fraction(a) != b for a, b in zip(x, directions, strict=True))
+            else:
+                stack.vertices[v, :n] = coordinates[sides]
+                rounded = bool(off[sides].any())
             stack.vertices[v, n] = 0.0 if infinite else 1.0
-            rounded = any(Fraction(a) != b / largest for a, b in zip(x, exact, strict=True))
             stack.vertices[v, n + 1] = 2 * n * U if rounded else 0.0
             stack.vertices[v, n + 2] = 1.0
             for side in sides:

@@ -1113,13 +1113,16 @@ def split_set(prog, run, work, stack, roots, f, at):
     place_above(stack, f, to, 0)
     for k in range(count):
         if run.scratch[ALIVE, k]:
+            asked = run.state[N_REQUESTS]
             s = clip_to_winner(prog, run, work, stack, roots, f, to, unit, k, border)
-            if s < 0:
-                return REQUEST if run.state[N_REQUESTS] > 0 else GROW_CORNERS
-            if s > 0:
+            if s < 0 and run.state[N_REQUESTS] == asked:
+                return REQUEST if asked > 0 else GROW_CORNERS
+            if s != 0:  # also where something was asked, for all children at once: the questions point into its place
                 made[to - f - 1] = k
                 place_above(stack, to, to + 1, 0)
                 to += 1
+    if run.state[N_REQUESTS] > 0:
+        return REQUEST
     run.state[NEXT_BORDER] += count * count
     close_unit(stack, f, at)
     for child in range(f + 1, to):
