@@ -301,6 +301,7 @@ def sphere(number):
     return rows
 
 
+@pytest.mark.slow
 def test_a_piece_with_many_facets():
     rows = sphere(200)
     assert len({tuple(row) for row in rows}) == 200
