@@ -742,7 +742,8 @@ def _norm(values: np.ndarray, axis: int | None) -> Any:
     """2-norms, safe from overflow."""
     largest = np.abs(values).max(axis=axis, keepdims=True)
     scale = np.where(largest > 0, largest, 1.0)
-    norms = np.sqrt(((values / scale) ** 2).sum(axis=axis, keepdims=True)) * scale
+    with np.errstate(over="ignore"):  # weights near the largest float: an infinite bound leaves all to exact arithmetic
+        norms = np.sqrt(((values / scale) ** 2).sum(axis=axis, keepdims=True)) * scale
     return float(norms.item()) if axis is None else np.squeeze(norms, axis=axis)
 
 

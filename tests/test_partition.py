@@ -170,11 +170,20 @@ PLANE = rc.from_layers([([[1, 0], [0, 1]], [0, 0]), "relu"])
         (PLANE, {"domain": "-1:1"}, r"domain: expected dimension 2"),
         (PLANE, {"domain": "1:-1,0:1"}, r"domain: low"),
         (PLANE, {"domain": 3}, r"domain: expected a domain"),
-        (rc.Network(3, [rc.Affine([[1, 1, 1]])]), {"domain": "0:1,0:1,0:1"}, r"domain: expected dimension 1 or 2"),
+        (
+            rc.Network(3, [rc.Affine([[1, 1, 1]])]),
+            {"domain": "0:1,0:1,0:1", "method": "polygon"},
+            r"method: 'polygon' does not take a domain of dimension 3; expected one of 'auto', 'polytope'",
+        ),
         (
             LINE,
             {"domain": "-1:1", "method": "polytope"},
-            r"method: expected one of auto, interval, polygon, conic, grid, got 'polytope'",
+            r"method: 'polytope' does not take a domain of dimension 1; expected one of 'auto', 'interval'",
+        ),
+        (
+            LINE,
+            {"domain": "-1:1", "method": "simplex"},
+            r"method: expected one of auto, interval, polygon, conic, polytope, grid, montecarlo, got 'simplex'",
         ),
         (LINE, {"domain": "-1:1", "method": "conic"}, r"method: 'conic' does not take a domain of dimension 1"),
         (LINE, {"domain": "-1:1", "method": "polygon"}, r"method: 'polygon' does not take a domain of dimension 1"),
