@@ -205,4 +205,5 @@ def test_windows_with_nothing_in_them(tmp_path: Path) -> None:
         for color_by in ("linear", "value"):
             figure = paper.partition_figure(partition, color_by, True, window=window)
             paper.write_figure(figure, tmp_path / "figure.svg")
-            figures.partition_figure(partition, color_by, True, window)
+            assert (tmp_path / "figure.svg").stat().st_size > 0
+            assert figures.partition_figure(partition, color_by, True, window).layout.xaxis.range == window[:2]
