@@ -558,10 +558,7 @@ class PolygonRun:
         self.place: tuple[int, ...] = ()  # where the run was when it last forgot its verdicts
         self._allocate(len(corners), emit)
         self._first_frame(corners)
-        if exact:
-            self.run_.state[self.kernel.NO_FLOATS] = 1
-            self.roots.map[0, 3] = np.inf
-            self.roots.norm[0, self.kernel.ERROR] = np.inf
+        self._first_map(exact)
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k = self.kernel
@@ -630,13 +627,20 @@ class PolygonRun:
                 stack.edges[0, v, 3:] = [0.0, 0.0, 1.0, 0.0, 0.0]
             stack.tags[0, v] = [-1, v, 0, 0, -1 - v, k.mix(2**40, v)]
         stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
-        numerators, denominator = self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8))
-        first = as_floats(numerators, denominator)
+
+    def _first_map(self, exact: bool) -> None:
+        """The map of the first block, and its errors; infinite where ``exact`` trusts no floats."""
+        k = self.kernel
+        first = as_floats(*self.judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
         n = first.shape[1]
-        stack.map[0, :, :n] = first
-        self.roots.map[0, 3, :n] = U * np.abs(first).sum(axis=0)
+        self.stack.map[0, :, :n] = first
+        self.roots.map[0, -1, :n] = U * np.abs(first).sum(axis=0)
         with np.errstate(over="ignore"):
             self.roots.norm[0, k.ERROR] = 1.01 * U * np.sqrt((first * first).sum(axis=1)) + 1e-300
+        if exact:
+            self.run_.state[k.NO_FLOATS] = 1
+            self.roots.map[0, -1] = np.inf
+            self.roots.norm[0, k.ERROR] = np.inf
 
     def run(self) -> Outcome:
         k = self.kernel

@@ -759,7 +759,7 @@ def _plane_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) 
 
 def _space_partition(posed: _Posed, lowered: Lowered, outcome: engines.Outcome) -> Partition:
     pieces: polytopes.SpacePieces = outcome.pieces
-    points, _ = polytopes.interior_points(pieces, outcome.judge, outcome.window)
+    points, _ = polytopes.interior_points(pieces, outcome.judge)
     none = np.zeros((0, 2), dtype=np.int64)
     return Partition(
         posed.network, posed.domain, posed.domain.dim, np.ascontiguousarray(pieces.patterns[:, lowered.visible]),

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from regioncount.domain import Box, Interval, Line, Plane, Space, as_domain
-from regioncount.engines import Decisions, Judge, Outcome, PolygonRun, U, Window, as_floats
+from regioncount.engines import Decisions, Judge, Outcome, PolygonRun, U, Window
 from regioncount.errors import InputError, NeedsConicEngine, shown
 from regioncount.exact import Hyperplane, SpacePoint, common_point, sign_at_point
 from regioncount.lowering import Lowered, flatten, lower
@@ -151,10 +151,7 @@ class PolytopeRun(PolygonRun):
         self.place: tuple[int, ...] = ()
         self._allocate(len(corners), emit)
         self._first_frame(corners)
-        if exact:
-            self.run_.state[self.kernel.NO_FLOATS] = 1
-            self.roots.map[0, n + 1] = np.inf
-            self.roots.norm[0, self.kernel.ERROR] = np.inf
+        self._first_map(exact)
 
     def _allocate(self, n_corners: int, emit: bool) -> None:
         k, n = self.kernel, self.dim
@@ -236,18 +233,9 @@ class PolytopeRun(PolygonRun):
             stack.keys[v] = sum(int(stack.tags[side, k.T_KEY]) for side in sides) & int(k.NAME)
         stack.info[0, :4] = [len(corners), 0, 0, k.ROOT]
         stack.place[0] = [0, 0, len(judge.sides)]
-        first = as_floats(*judge.composer.pre(0, np.zeros(0, dtype=np.uint8)))
-        size = first.shape[1]
-        stack.map[0, :, :size] = first
-        self.roots.map[0, n + 1, :size] = U * np.abs(first).sum(axis=0)
-        with np.errstate(over="ignore"):
-            self.roots.norm[0, k.ERROR] = 1.01 * U * np.sqrt((first * first).sum(axis=1)) + 1e-300
 
     def _advance(self) -> int:
         return int(self.kernel.subdivide(self.program, self.run_, self.work, self.stack, self.roots, self.leaves))
-
-    def _hand_over(self) -> None:
-        raise AssertionError("the judge refuses quadratic scores")
 
     def _at_corner(self, request: np.ndarray, pattern: np.ndarray) -> int:
         vertex, first = int(request[6]), int(request[7])
@@ -351,19 +339,18 @@ def regions(network: Network, domain: Any = None) -> Iterator[tuple[np.ndarray, 
     lowered = lower(network, where.dim > 1)
     run = PolytopeRun(lowered, where, True, None)
     for pieces in run.stream():
-        points, exact = interior_points(pieces, run.judge, run.window)
+        points, exact = interior_points(pieces, run.judge)
         for p, pattern in enumerate(pieces.patterns[:, lowered.visible]):
             yield pattern, exact.get(p) or tuple(map(Fraction, points[p].tolist()))
 
 
-def interior_points(
-    pieces: SpacePieces, judge: SpaceJudge, window: Window
-) -> tuple[np.ndarray, dict[int, tuple[Fraction, ...]]]:
+def interior_points(pieces: SpacePieces, judge: SpaceJudge) -> tuple[np.ndarray, dict[int, tuple[Fraction, ...]]]:
     """A point inside each piece, in the user's coordinates: floats (n_pieces, n), and exact ones by piece where floats
     are not known to be inside.
 
     The kernel's point is the mean of the vertices; its clearance from all facets must exceed the rounding on its way.
     """
+    window = judge.window
     n = len(window.centre)
     weight = pieces.points[:, n]
     with np.errstate(all="ignore"):

@@ -125,7 +125,7 @@ def assert_same_as_the_other_engine(seed):
         assert int(linear.max()) + 1 == known.count("linear")
         if dim == 2:
             assert int(contacts.touching(maps, linear).max()) + 1 == known.count("linear_closed")
-    points, exactly = polytopes.interior_points(pieces, outcome.judge, outcome.window)
+    points, exactly = polytopes.interior_points(pieces, outcome.judge)
     for p, floats in enumerate(points.tolist()):
         point = outcome.window.inward(exactly.get(p) or tuple(map(F, floats)))
         for *row, constant, reach in polytopes.piece_planes(pieces, outcome.judge, p):
